@@ -1,0 +1,369 @@
+"""The vocabulary of programs: values, instructions, terminators.
+
+What threads do to each other is the business of few of them: the memory accesses, `Free`, `Spawn`, `EndThread`
+and `Exit`. Everything that blocks is an *atomic section* (`AtomicBegin` .. `AtomicEnd`) with an `Assume` or an
+`Await` in it: the section is one event, which is enabled only in states in which its conditions hold. A lock is
+a section that awaits "free" and writes the owner; a guarded load is a section with a load and an assume.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mazurka.program.types import PTR, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a source file. Column 0 is unknown."""
+
+    file: str
+    line: int
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+# ---------------------------------------------------------------------------------------------- values
+
+
+@dataclass(eq=False, slots=True)
+class Register:
+    """A value computed once (SSA): by a parameter, a phi or an instruction. Identity is what counts, not the name."""
+
+    name: str
+    type: Type
+
+    def __str__(self) -> str:
+        return f"%{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal. Integers are stored modulo 2**bits. An `undefined` one has bits that nobody ever wrote."""
+
+    type: Type
+    value: int | float = 0
+    undefined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalAddress:
+    """The address of a global variable, plus an offset in bytes. Thread-local ones need `ThreadLocalAddress`."""
+
+    name: str
+    offset: int = 0
+
+    @property
+    def type(self) -> Type:
+        return PTR
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionAddress:
+    """The address of a function, for calls through pointers."""
+
+    name: str
+
+    @property
+    def type(self) -> Type:
+        return PTR
+
+
+Value = Register | Constant | GlobalAddress | FunctionAddress
+
+# ------------------------------------------------------------------------------------------ instructions
+
+BinaryOp = Literal[
+    "add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "and", "or", "xor", "shl", "lshr", "ashr",
+    "fadd", "fsub", "fmul", "fdiv", "frem",
+]  # fmt: skip
+Predicate = Literal[
+    "eq", "ne", "ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge",
+    # floating point: o... are false and u... are true when an operand is not a number
+    "foeq", "fone", "folt", "fole", "fogt", "foge", "ford",
+    "fueq", "fune", "fult", "fule", "fugt", "fuge", "funo",
+]  # fmt: skip
+ConvertOp = Literal["zext", "sext", "trunc", "bitcast", "fptosi", "fptoui", "sitofp", "uitofp", "fpext", "fptrunc"]
+UnaryOp = Literal[
+    "fneg", "fabs", "fsqrt", "ffloor", "fceil", "ftrunc", "fround", "ctpop", "ctlz", "cttz", "bswap", "bitreverse"
+]
+UpdateOp = Literal["exchange", "add", "sub", "and", "or", "xor", "nand", "max", "min", "umax", "umin"]
+Ordering = Literal["plain", "relaxed", "acquire", "release", "acq_rel", "seq_cst"]
+FailureKind = Literal["assertion", "abort", "memory", "sync", "arithmetic"]
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Instruction:
+    """Any instruction; `result` is the register that it defines, if any."""
+
+    result: Register | None = None
+    location: Location | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Binary(Instruction):
+    """`result = left op right`, all of one type. Division by zero is an error; shifts by too much give 0 (or sign)."""
+
+    op: BinaryOp
+    left: Value
+    right: Value
+
+
+@dataclass(eq=False, slots=True)
+class Compare(Instruction):
+    """`result: i1 = left predicate right`."""
+
+    predicate: Predicate
+    left: Value
+    right: Value
+
+
+@dataclass(eq=False, slots=True)
+class Convert(Instruction):
+    """`result = value`, converted to the type of `result`. `bitcast` keeps the bits (pointers and integers of 64
+    bits, floats and integers of the same size)."""
+
+    op: ConvertOp
+    value: Value
+
+
+@dataclass(eq=False, slots=True)
+class Unary(Instruction):
+    op: UnaryOp
+    value: Value
+
+
+@dataclass(eq=False, slots=True)
+class Select(Instruction):
+    """`result = if_true if condition else if_false`; no branch is taken."""
+
+    condition: Value
+    if_true: Value
+    if_false: Value
+
+
+@dataclass(eq=False, slots=True)
+class Offset(Instruction):
+    """`result: ptr = base + index * scale + displacement` (modulo 2**64; `index` is an i64, signed)."""
+
+    base: Value
+    index: Value
+    scale: int
+    displacement: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Load(Instruction):
+    """Read a value of the type of `result`. `align` is the alignment in bytes that the address must have."""
+
+    address: Value
+    ordering: Ordering = "plain"
+    align: int = 1
+
+
+@dataclass(eq=False, slots=True)
+class Store(Instruction):
+    value: Value
+    address: Value
+    ordering: Ordering = "plain"
+    align: int = 1
+
+
+@dataclass(eq=False, slots=True)
+class Update(Instruction):
+    """Atomically read, combine and write; `result` is the old value. Without a `result`, equal operations on the
+    same location commute (except `exchange`)."""
+
+    op: UpdateOp
+    address: Value
+    value: Value
+    ordering: Ordering = "seq_cst"
+    align: int = 1
+
+
+@dataclass(eq=False, slots=True)
+class CompareExchange(Instruction):
+    """If the location holds `expected`, write `desired`. `result` is the old value, `success` an i1."""
+
+    address: Value
+    expected: Value
+    desired: Value
+    success: Register | None = None
+    ordering: Ordering = "seq_cst"
+    align: int = 1
+
+
+@dataclass(eq=False, slots=True)
+class StackAlloc(Instruction):
+    """A new object of `size` bytes (a constant or an i64) that lives until the function returns. `private` says that
+    no other thread can ever reach it, so that accesses to it are no events (`transforms.escape` finds out).
+    `variable` is its name in the source, `debug_type` the key of its type in `Program.debug_types`."""
+
+    size: Value
+    private: bool = False
+    variable: str | None = None
+    debug_type: str | None = None
+
+
+@dataclass(eq=False, slots=True)
+class HeapAlloc(Instruction):
+    """A new object of `size` bytes (an i64) that lives until it is freed."""
+
+    size: Value
+    zeroed: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Free(Instruction):
+    """End the life of a heap object: a write to all of it. Null is allowed and does nothing."""
+
+    address: Value
+
+
+@dataclass(eq=False, slots=True)
+class BlockSize(Instruction):
+    """`result: i64` = the size of the heap object that starts at `address`."""
+
+    address: Value
+
+
+@dataclass(eq=False, slots=True)
+class ThreadLocalAddress(Instruction):
+    """`result: ptr` = the address of this thread's copy of a thread-local global."""
+
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class Call(Instruction):
+    """Call a function by name, or through a pointer."""
+
+    callee: str | Value
+    arguments: list[Value] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Spawn(Instruction):
+    """Create a thread that runs `function(*arguments)`; `result: ptr` is the address of its control block (see
+    `THREAD_BLOCK_SIZE`)."""
+
+    function: Value
+    arguments: list[Value] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Self(Instruction):
+    """`result: ptr` = the address of this thread's control block."""
+
+
+@dataclass(eq=False, slots=True)
+class Choose(Instruction):
+    """`result: i32` = any value from 0 to `count` - 1; all are explored. No value at all when `count` is 0: as a
+    false assume."""
+
+    count: Value
+
+
+@dataclass(eq=False, slots=True)
+class Assume(Instruction):
+    """In an atomic section, a guard: the section is enabled only where `condition` holds. Elsewhere, a false
+    condition stops the thread for good, and the execution counts as blocked."""
+
+    condition: Value
+
+
+@dataclass(eq=False, slots=True)
+class Await(Instruction):
+    """The guard of a blocking operation; only in an atomic section. A thread that stays here for good is part of a
+    deadlock, which is explained as waiting for the `what` at address `object`, held by the thread whose control
+    block is at `holder` (null: nobody in particular)."""
+
+    condition: Value
+    what: str
+    object: Value
+    holder: Value
+
+
+@dataclass(eq=False, slots=True)
+class AtomicBegin(Instruction):
+    """Everything up to the matching `AtomicEnd` is one event. Sections nest."""
+
+
+@dataclass(eq=False, slots=True)
+class AtomicEnd(Instruction):
+    pass
+
+
+@dataclass(eq=False, slots=True)
+class Output(Instruction):
+    """Append a byte (an i8) to what the program printed. Not an event."""
+
+    byte: Value
+
+
+# ------------------------------------------------------------------------------------------- terminators
+
+
+@dataclass(eq=False, slots=True)
+class Terminator(Instruction):
+    """The last instruction of a block."""
+
+
+@dataclass(eq=False, slots=True)
+class Jump(Terminator):
+    target: str
+
+
+@dataclass(eq=False, slots=True)
+class Branch(Terminator):
+    condition: Value
+    if_true: str
+    if_false: str
+
+
+@dataclass(eq=False, slots=True)
+class Switch(Terminator):
+    value: Value
+    cases: list[tuple[int, str]]
+    default: str
+
+
+@dataclass(eq=False, slots=True)
+class Return(Terminator):
+    value: Value | None = None
+
+
+@dataclass(eq=False, slots=True)
+class EndThread(Terminator):
+    """End this thread, whatever the depth of its calls. Returning from a thread's first function does the same."""
+
+
+@dataclass(eq=False, slots=True)
+class Exit(Terminator):
+    """End the whole execution, in all threads: a write to everything."""
+
+    status: Value
+
+
+@dataclass(eq=False, slots=True)
+class Fail(Terminator):
+    """A bug. In a model of a library function, the place from which user code called it is to blame."""
+
+    kind: FailureKind
+    message: str
+
+
+@dataclass(eq=False, slots=True)
+class Unreachable(Terminator):
+    """Arriving here is undefined behaviour, reported as an `abort`."""
+
+
+@dataclass(eq=False, slots=True)
+class Phi:
+    """`result` = the value that belongs to the block from which control came. All phis of a block act at once."""
+
+    result: Register
+    incoming: list[tuple[str, Value]]
