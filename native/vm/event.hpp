@@ -1,0 +1,48 @@
+// What threads do to each other, and when it matters: the one dependence function.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "vm/memory.hpp"
+
+namespace mazurka {
+
+enum class Ordering : u8 { plain, relaxed, acquire, release, acq_rel, seq_cst };
+
+// Updates that commute with others of the same class, when nobody uses the old value.
+enum class Commuting : u8 { no, add, and_, or_, xor_, max, min, umax, umin };
+
+struct Access {
+    Address address;
+    u64 size;
+    bool reads;
+    bool writes;
+    Commuting commuting;
+    Ordering ordering;
+};
+
+inline constexpr u64 everything = std::numeric_limits<u64>::max();
+
+inline bool overlap(const Access& x, const Access& y) {
+    return x.address < y.address ? y.address - x.address < x.size : x.address - y.address < y.size;
+}
+
+inline bool conflict(const Access& x, const Access& y, bool commute) {
+    if (!overlap(x, y) || !(x.writes || y.writes)) return false;
+    const bool both_commute = commute && x.commuting != Commuting::no && x.commuting == y.commuting &&
+                              x.address == y.address && x.size == y.size;
+    return !both_commute;
+}
+
+using Accesses = std::vector<Access>;
+
+// Whether the order of two events of different threads matters.
+inline bool dependent(const Accesses& x, const Accesses& y, bool commute) {
+    return std::ranges::any_of(x, [&](const Access& one) {
+        return std::ranges::any_of(y, [&](const Access& other) { return conflict(one, other, commute); });
+    });
+}
+
+}  // namespace mazurka

@@ -1,0 +1,898 @@
+#include "vm/machine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <stdexcept>
+#include <utility>
+
+#include "vm/arithmetic.hpp"
+
+namespace mazurka {
+
+namespace {
+
+constexpr u32 max_frames = 4096;
+constexpr u64 max_space = u64{1} << 30;
+
+// Which updates commute with each other when nobody looks at the old value: adding and subtracting are one class.
+constexpr std::array<Commuting, 11> commuting_class = {
+    Commuting::no,   Commuting::add, Commuting::add, Commuting::and_, Commuting::or_,  Commuting::xor_,
+    Commuting::no,   Commuting::max, Commuting::min, Commuting::umax, Commuting::umin,
+};
+
+u64 get(const u8* bytes, u32 size) {
+    u64 value = 0;
+    switch (size) {
+        case 1: return *bytes;
+        case 4: { u32 word; std::memcpy(&word, bytes, 4); return word; }
+        case 8: std::memcpy(&value, bytes, 8); return value;
+        default: std::memcpy(&value, bytes, size); return value;
+    }
+}
+
+void put(u8* bytes, u64 value, u32 size) {
+    switch (size) {
+        case 1: *bytes = static_cast<u8>(value); break;
+        case 4: { const u32 word = static_cast<u32>(value); std::memcpy(bytes, &word, 4); break; }
+        case 8: std::memcpy(bytes, &value, 8); break;
+        default: std::memcpy(bytes, &value, size); break;
+    }
+}
+
+}  // namespace
+
+std::string_view fault_name(Fault fault) {
+    static constexpr auto names = std::to_array<std::string_view>({
+#define X(name, kind) #name,
+        MAZURKA_FAULTS(X)
+#undef X
+    });
+    return names[static_cast<std::size_t>(fault)];
+}
+
+std::string_view fault_kind(Fault fault) {
+    static constexpr auto kinds = std::to_array<std::string_view>({
+#define X(name, kind) kind,
+        MAZURKA_FAULTS(X)
+#undef X
+    });
+    return kinds[static_cast<std::size_t>(fault)];
+}
+
+Machine::Machine(const Code& code, MachineOptions options, std::span<const ThreadName> names)
+    : code_(code), options_(options), threads_(max_slots), spaces_(max_slots), names_{{0, 0}, {0, 0}}, recording_(options.record) {
+    if (names.size() > max_slots - 2) throw std::invalid_argument("too many threads");
+    names_.insert(names_.end(), names.begin(), names.end());
+    // The program's own objects: null, functions, globals. The lowering counts on this order.
+    Object& null = make_object(0, 0, ObjectKind::null, -1);
+    null.constant = true;
+    for (u32 i = 0; i < code.functions.size(); ++i) {
+        Object& function = make_object(0, 0, ObjectKind::function, -1);
+        function.index = i;
+        function.constant = true;
+    }
+    for (u32 i = 0; i < code.globals.size(); ++i) {
+        const GlobalData& global = code.globals[i];
+        Object& object = make_object(0, global.bytes.size(), ObjectKind::global, -1);
+        object.index = i;
+        object.constant = global.constant;
+        std::ranges::copy(global.bytes, spaces_[0].bytes.begin() + static_cast<std::ptrdiff_t>(object.at));
+        std::fill(spaces_[0].undefined.begin() + static_cast<std::ptrdiff_t>(object.at), spaces_[0].undefined.end(), u8{0});
+    }
+    start_thread(1, code.entry, {}, {});
+}
+
+// ------------------------------------------------------------------------------------------- undoing
+
+void Machine::save_frame(Slot slot, u32 index) {
+    Thread& thread = threads_[slot];
+    Frame& frame = thread.frames[index];
+    const u32 count = code_.functions[frame.function].registers;
+    trail_.push_bytes(thread.values.data() + frame.base, count * sizeof(u64));
+    trail_.push_bytes(thread.undefined.data() + frame.base, count * sizeof(u64));
+    trail_.push(frame);
+    trail_.push(index);
+    trail_.push(slot);
+    trail_.push(Record::frame);
+    frame.saved = epoch_;
+}
+
+// Before a thread moves: save what its next instructions may change.
+void Machine::touch(Slot slot) {
+    Thread& thread = threads_[slot];
+    if (thread.saved == epoch_) return;
+    const u32 top = thread.state.frames - 1;
+    if (thread.frames[top].saved != epoch_) save_frame(slot, top);
+    trail_.push(thread.state);
+    trail_.push(slot);
+    trail_.push(Record::thread);
+    thread.saved = epoch_;
+}
+
+void Machine::save_bytes(Slot owner, u64 at, u32 size) {
+    const Space& space = spaces_[owner];
+    trail_.push(SavedBytes{owner, size, at, get(&space.bytes[at], size), get(&space.undefined[at], size)});
+    trail_.push(Record::bytes);
+}
+
+void Machine::rewind(Mark mark) {
+    ++epoch_;
+    while (trail_.size() > mark) {
+        switch (trail_.pop<Record>()) {
+            case Record::bytes: {
+                const auto saved = trail_.pop<SavedBytes>();
+                Space& space = spaces_[saved.owner];
+                put(&space.bytes[saved.at], saved.old, saved.size);
+                put(&space.undefined[saved.at], saved.old_undefined, saved.size);
+                break;
+            }
+            case Record::frame: {
+                const auto slot = trail_.pop<Slot>();
+                const auto index = trail_.pop<u32>();
+                Thread& thread = threads_[slot];
+                thread.frames[index] = trail_.pop<Frame>();
+                const Frame& frame = thread.frames[index];
+                const u32 count = code_.functions[frame.function].registers;
+                trail_.pop_bytes(thread.undefined.data() + frame.base, count * sizeof(u64));
+                trail_.pop_bytes(thread.values.data() + frame.base, count * sizeof(u64));
+                break;
+            }
+            case Record::thread: {
+                const auto slot = trail_.pop<Slot>();
+                threads_[slot].state = trail_.pop<ThreadState>();
+                break;
+            }
+            case Record::object_made: {
+                Space& space = spaces_[trail_.pop<Slot>()];
+                const u64 at = space.objects.back().at;
+                space.bytes.resize(at);
+                space.undefined.resize(at);
+                space.objects.pop_back();
+                break;
+            }
+            case Record::object_ended: {
+                const auto saved = trail_.pop<SavedObject>();
+                Object& object = spaces_[saved.owner].objects[saved.number];
+                object.alive = saved.alive;
+                object.freed_at = saved.freed_at;
+                break;
+            }
+            case Record::thread_made: threads_[trail_.pop<Slot>()].state = ThreadState{}; break;
+            case Record::world: world_ = trail_.pop<World>(); break;
+        }
+    }
+}
+
+// ------------------------------------------------------------------------------------------- objects
+
+Object& Machine::make_object(Slot owner, u64 size, ObjectKind kind, i32 site) {
+    Space& space = spaces_[owner];
+    const u64 at = space.bytes.size();
+    const u64 padded = (std::max<u64>(size, 1) + 7) & ~u64{7};
+    space.bytes.resize(at + padded, 0);
+    space.undefined.resize(at + padded, 0xff);
+    space.objects.push_back({at, static_cast<u32>(size), 0, 0, site, -1, kind, true, false, false});
+    trail_.push(owner);
+    trail_.push(Record::object_made);
+    return space.objects.back();
+}
+
+void Machine::end_object(Slot owner, u64 number, i32 pc) {
+    Object& object = spaces_[owner].objects[number];
+    trail_.push(SavedObject{owner, number, object.freed_at, object.alive});
+    trail_.push(Record::object_ended);
+    object.alive = false;
+    object.freed_at = pc;
+}
+
+bool Machine::leaves_shared_objects(const Thread& thread, u32 down_to) const {
+    if (thread.state.stack == down_to) return false;
+    const Space& space = spaces_[static_cast<std::size_t>(&thread - threads_.data())];
+    for (u32 number = thread.state.stack; number != down_to; number = space.objects[number].below)
+        if (!space.objects[number].is_private) return true;
+    return false;
+}
+
+// A function's local variables die when it returns. Private ones cannot be reached any more: nothing to do.
+void Machine::end_stack_objects(Slot slot, u32 down_to, i32 pc) {
+    Thread& thread = threads_[slot];
+    for (u32 number = thread.state.stack; number != down_to;) {
+        const Object& object = spaces_[slot].objects[number];
+        if (!object.is_private) {
+            if (world_.several)
+                accesses_.push_back({address_of(slot, number), std::max<u64>(object.size, 1), false, true, Commuting::no, Ordering::plain});
+            end_object(slot, number, pc);
+        }
+        number = object.below;
+    }
+    thread.state.stack = down_to;
+}
+
+const Object* Machine::object(Address address) const {
+    const u64 object = object_of(address);
+    const Space& space = spaces_[owner_of(object)];
+    return number_of(object) < space.objects.size() ? &space.objects[number_of(object)] : nullptr;
+}
+
+bool Machine::read(Address address, std::span<u8> into) const {
+    const Object* found = object(address);
+    const u64 id = object_of(address);
+    const u64 offset = address - (id << offset_bits);
+    if (found == nullptr || offset > found->size || into.size() > found->size - offset) return false;
+    std::copy_n(spaces_[owner_of(id)].bytes.begin() + static_cast<std::ptrdiff_t>(found->at + offset), into.size(), into.begin());
+    return true;
+}
+
+// ------------------------------------------------------------------------------------------- threads
+
+Slot Machine::find_name(Slot parent, u32 child) {
+    for (Slot slot = 2; slot < names_.size(); ++slot)
+        if (names_[slot].parent == parent && names_[slot].child == child) return slot;
+    if (names_.size() == max_slots) return 0;
+    names_.push_back({parent, child});
+    return static_cast<Slot>(names_.size() - 1);
+}
+
+void Machine::push_frame(Slot slot, u32 function, i32 result) {
+    Thread& thread = threads_[slot];
+    const FunctionCode& callee = code_.functions[function];
+    const u32 base = thread.state.top;
+    thread.state.top += callee.registers;
+    if (thread.values.size() < thread.state.top) {
+        thread.values.resize(std::max<std::size_t>(2 * thread.values.size(), thread.state.top));
+        thread.undefined.resize(thread.values.size());
+    }
+    const Frame frame{epoch_, function, callee.entry, base, result, thread.state.stack};
+    if (thread.frames.size() == thread.state.frames) thread.frames.push_back(frame);
+    else thread.frames[thread.state.frames] = frame;
+    ++thread.state.frames;
+}
+
+void Machine::start_thread(Slot slot, u32 function, std::span<const u64> arguments, std::span<const u64> undefined) {
+    save_world();
+    trail_.push(slot);
+    trail_.push(Record::thread_made);
+    world_.threads |= u64{1} << slot;
+    world_.several = slot != 1;
+    Thread& thread = threads_[slot];
+    thread.state = {0, 0, 0, 0, 0, Status::ready};
+    thread.saved = epoch_;
+    Space& space = spaces_[slot];
+    const Object& block = make_object(slot, code_.thread_block_size, ObjectKind::thread, -1);
+    std::fill(space.undefined.begin() + static_cast<std::ptrdiff_t>(block.at), space.undefined.end(), u8{0});
+    for (u32 i = 0; i < code_.thread_locals.size(); ++i) {
+        const ThreadLocalData& data = code_.thread_locals[i];
+        Object& object = make_object(slot, data.bytes.size(), ObjectKind::thread_local_, -1);
+        object.index = i;
+        object.is_private = data.is_private;
+        std::ranges::copy(data.bytes, space.bytes.begin() + static_cast<std::ptrdiff_t>(object.at));
+        std::fill(space.undefined.begin() + static_cast<std::ptrdiff_t>(object.at), space.undefined.end(), u8{0});
+    }
+    push_frame(slot, function, -1);
+    std::ranges::copy(arguments, thread.values.begin());
+    std::ranges::copy(undefined, thread.undefined.begin());
+    resume(slot, false);
+}
+
+void Machine::fail(Slot slot, Fault fault, Address address, u64 size) {
+    threads_[slot].state.status = Status::failed;
+    if (recording_) record({OperationKind::fail, slot, {}, address, size, {}, {}, false});
+    if (world_.failed) return;
+    save_world();
+    world_.failed = true;
+    failure_ = {fault, slot, address, size, frames(slot)};
+}
+
+std::vector<u32> Machine::frames(Slot slot) const {
+    std::vector<u32> positions;
+    const Thread& thread = threads_[slot];
+    for (u32 i = thread.state.frames; i-- > 0;) positions.push_back(thread.frames[i].pc);
+    return positions;
+}
+
+// ------------------------------------------------------------------------------------------- stepping
+
+Machine::Outcome Machine::step(Slot slot, std::span<const u32> choices) {
+    accesses_.clear();
+    ranges_.clear();
+    choices_ = choices;
+    touch(slot);
+    return resume(slot, true) == Stop::blocked ? Outcome::blocked : Outcome::done;
+}
+
+void Machine::next(Slot slot, std::span<const u32> choices, Next& next) {
+    next.accesses.clear();
+    next.ranges.clear();
+    next.waiting.reset();
+    next.enabled = false;
+    if (status(slot) != Status::ready || world_.exited) return;
+    // Take the event, look, and go back.
+    const Mark before = mark();
+    const bool recording = std::exchange(recording_, false);
+    probing_ = true;
+    const Outcome outcome = step(slot, choices);
+    probing_ = false;
+    recording_ = recording;
+    next.enabled = outcome == Outcome::done;
+    std::swap(next.accesses, accesses_);
+    std::swap(next.ranges, ranges_);
+    if (!next.enabled) next.waiting = waiting_;
+    rewind(before);
+}
+
+// The interpreter. Runs thread `slot` until its next event; with `take`, it first executes the event that the thread stands
+// before. In an atomic section every access belongs to the event that the section is.
+template <bool Shadow>
+Machine::Stop Machine::run(Slot slot, bool take) {
+    Thread& thread = threads_[slot];
+    const Instruction* const code = code_.instructions.data();
+    const Constant* const constants = code_.constants.data();
+    u32 pc = 0;
+    u64* values = nullptr;
+    u64* undefined = nullptr;
+    u64 budget = options_.instruction_limit;
+    const bool probing = probing_ && take;
+    bool taken = false;  // the event is over; what follows is local
+
+    const auto enter = [&] {  // the top frame has changed
+        const Frame& frame = thread.frames[thread.state.frames - 1];
+        pc = frame.pc;
+        values = thread.values.data() + frame.base;
+        undefined = thread.undefined.data() + frame.base;
+    };
+    const auto value = [&](i32 operand) { return operand >= 0 ? values[operand] : constants[~operand].value; };
+    const auto undef = [&](i32 operand) -> u64 {
+        if constexpr (!Shadow) return 0;
+        return operand >= 0 ? undefined[operand] : constants[~operand].undefined;
+    };
+    const auto set = [&](i32 dst, u64 result, u64 unknown) {
+        if (dst < 0) return;
+        values[dst] = result;
+        if constexpr (Shadow) undefined[dst] = unknown;
+    };
+    const auto leave = [&](Stop stop) {
+        thread.frames[thread.state.frames - 1].pc = pc;
+        executed_ += options_.instruction_limit - budget;
+        return stop;
+    };
+    const auto failing = [&](Fault fault, Address address = 0, u64 size = 0) {
+        thread.frames[thread.state.frames - 1].pc = pc;
+        fail(slot, fault, address, size);
+        return leave(Stop::ended);
+    };
+    const auto note = [&](Operation operation) {
+        thread.frames[thread.state.frames - 1].pc = pc;
+        operation.thread = slot;
+        record(std::move(operation));
+    };
+    // Whether an event may happen here and now; if not, the thread stops before it.
+    const auto may_take = [&] {
+        if (thread.state.depth != 0) return true;
+        if (!take) return false;
+        take = false;
+        taken = true;
+        return true;
+    };
+
+    // An access to `size` bytes at `address`: finds the bytes, or says what is wrong.
+    struct Place {
+        Object* object;
+        Slot owner;
+        u64 at;
+        bool shared;
+    };
+    const auto locate = [&](Address address, u64 size, u64 align, bool writing, Place& place) -> std::optional<Fault> {
+        const u64 id = object_of(address);
+        place.owner = owner_of(id);
+        Space& space = spaces_[place.owner];
+        if (number_of(id) >= space.objects.size()) return Fault::wild;
+        Object& object = space.objects[number_of(id)];
+        place.object = &object;
+        const u64 offset = address - (id << offset_bits);
+        if (offset > object.size || size > object.size - offset) [[unlikely]] {
+            if (object.kind == ObjectKind::null) return Fault::null;
+            if (object.kind == ObjectKind::function) return Fault::not_data;
+            return Fault::bounds;
+        }
+        if ((address & (align - 1)) != 0) [[unlikely]] return Fault::misaligned;
+        if (writing && object.constant) [[unlikely]] return Fault::read_only;
+        place.at = object.at + offset;
+        place.shared = world_.several && !object.is_private && !object.constant;
+        return std::nullopt;
+    };
+    const auto dead = [](const Object& object) { return object.kind == ObjectKind::heap ? Fault::freed : Fault::returned; };
+
+    const auto integer_binary = [&](const Instruction& in, auto function) {
+        const u64 a = value(in.a), b = value(in.b);
+        set(in.dst, function(a, b) & mask(in.bits), spoil_left(undef(in.a) | undef(in.b), in.bits));
+    };
+    const auto float_binary = [&](const Instruction& in, auto function) {
+        set(in.dst, in_float(value(in.a), value(in.b), in.bits, function), spoil_all(undef(in.a) | undef(in.b), in.bits));
+    };
+    const auto compare = [&](const Instruction& in, bool result) {
+        set(in.dst, result ? 1 : 0, (undef(in.a) | undef(in.b)) != 0 ? 1 : 0);
+    };
+    const auto compare_signed = [&](const Instruction& in, auto function) {
+        compare(in, function(as_signed(value(in.a), in.bits), as_signed(value(in.b), in.bits)));
+    };
+    const auto compare_float = [&](const Instruction& in, auto function) {
+        compare(in, function(as_double(value(in.a), in.bits), as_double(value(in.b), in.bits)));
+    };
+    const auto float_unary = [&](const Instruction& in, auto function) {
+        set(in.dst, in_float(value(in.a), 0, in.bits, [&](auto x, auto) { return function(x); }), spoil_all(undef(in.a), in.bits));
+    };
+    const auto unordered = [](double x, double y) { return std::isnan(x) || std::isnan(y); };
+
+    enter();
+    for (;;) {
+        if (taken && probing && thread.state.depth == 0) return leave(Stop::event);
+        const Instruction& in = code[pc];
+        if (budget-- == 0) {
+            budget = 0;
+            return failing(Fault::too_many_instructions);
+        }
+        switch (in.op) {
+            case Op::move: set(in.dst, value(in.a), undef(in.a)); break;
+            case Op::add: integer_binary(in, [](u64 a, u64 b) { return a + b; }); break;
+            case Op::sub: integer_binary(in, [](u64 a, u64 b) { return a - b; }); break;
+            case Op::mul: integer_binary(in, [](u64 a, u64 b) { return a * b; }); break;
+            case Op::udiv:
+            case Op::urem:
+            case Op::sdiv:
+            case Op::srem: {
+                const u64 a = value(in.a), b = value(in.b);
+                if (b == 0) return failing(Fault::division_by_zero);
+                const i64 x = as_signed(a, in.bits), y = as_signed(b, in.bits);
+                u64 result = 0;
+                if (in.op == Op::udiv) result = a / b;
+                else if (in.op == Op::urem) result = a % b;
+                else if (y == -1 && a == u64{1} << (in.bits - 1)) return failing(Fault::division_overflow);
+                else result = static_cast<u64>(in.op == Op::sdiv ? x / y : x % y) & mask(in.bits);
+                set(in.dst, result, spoil_all(undef(in.a) | undef(in.b), in.bits));
+                break;
+            }
+            case Op::and_: {
+                const u64 a = value(in.a), b = value(in.b);
+                set(in.dst, a & b, undefined_and(a, undef(in.a), b, undef(in.b)));
+                break;
+            }
+            case Op::or_: {
+                const u64 a = value(in.a), b = value(in.b);
+                set(in.dst, a | b, undefined_or(a, undef(in.a), b, undef(in.b)));
+                break;
+            }
+            case Op::xor_: set(in.dst, value(in.a) ^ value(in.b), undef(in.a) | undef(in.b)); break;
+            case Op::shl:
+            case Op::lshr:
+            case Op::ashr: {
+                const u64 a = value(in.a), by = std::min<u64>(value(in.b), in.bits);
+                const auto shifted = [&](u64 x, bool sign) -> u64 {
+                    if (in.op == Op::shl) return by == 64 ? 0 : (x << by) & mask(in.bits);
+                    if (in.op == Op::lshr || !sign) return by == 64 ? 0 : x >> by;
+                    return static_cast<u64>(as_signed(x, in.bits) >> std::min<u64>(by, 63)) & mask(in.bits);
+                };
+                const u64 unknown = undef(in.b) != 0 ? mask(in.bits) : shifted(undef(in.a), true);
+                set(in.dst, shifted(a, true), unknown);
+                break;
+            }
+            case Op::fadd: float_binary(in, [](auto x, auto y) { return x + y; }); break;
+            case Op::fsub: float_binary(in, [](auto x, auto y) { return x - y; }); break;
+            case Op::fmul: float_binary(in, [](auto x, auto y) { return x * y; }); break;
+            case Op::fdiv: float_binary(in, [](auto x, auto y) { return x / y; }); break;
+            case Op::frem: float_binary(in, [](auto x, auto y) { return std::fmod(x, y); }); break;
+            case Op::eq: {
+                const u64 a = value(in.a), b = value(in.b);
+                set(in.dst, a == b ? 1 : 0, undefined_equal(a, undef(in.a), b, undef(in.b)));
+                break;
+            }
+            case Op::ne: {
+                const u64 a = value(in.a), b = value(in.b);
+                set(in.dst, a != b ? 1 : 0, undefined_equal(a, undef(in.a), b, undef(in.b)));
+                break;
+            }
+            case Op::ult: compare(in, value(in.a) < value(in.b)); break;
+            case Op::ule: compare(in, value(in.a) <= value(in.b)); break;
+            case Op::ugt: compare(in, value(in.a) > value(in.b)); break;
+            case Op::uge: compare(in, value(in.a) >= value(in.b)); break;
+            case Op::slt: compare_signed(in, [](i64 a, i64 b) { return a < b; }); break;
+            case Op::sle: compare_signed(in, [](i64 a, i64 b) { return a <= b; }); break;
+            case Op::sgt: compare_signed(in, [](i64 a, i64 b) { return a > b; }); break;
+            case Op::sge: compare_signed(in, [](i64 a, i64 b) { return a >= b; }); break;
+            case Op::foeq: compare_float(in, [](double x, double y) { return x == y; }); break;
+            case Op::fone: compare_float(in, [&](double x, double y) { return !unordered(x, y) && x != y; }); break;
+            case Op::folt: compare_float(in, [](double x, double y) { return x < y; }); break;
+            case Op::fole: compare_float(in, [](double x, double y) { return x <= y; }); break;
+            case Op::fogt: compare_float(in, [](double x, double y) { return x > y; }); break;
+            case Op::foge: compare_float(in, [](double x, double y) { return x >= y; }); break;
+            case Op::ford: compare_float(in, [&](double x, double y) { return !unordered(x, y); }); break;
+            case Op::fueq: compare_float(in, [&](double x, double y) { return unordered(x, y) || x == y; }); break;
+            case Op::fune: compare_float(in, [](double x, double y) { return x != y; }); break;
+            case Op::fult: compare_float(in, [](double x, double y) { return !(x >= y); }); break;
+            case Op::fule: compare_float(in, [](double x, double y) { return !(x > y); }); break;
+            case Op::fugt: compare_float(in, [](double x, double y) { return !(x <= y); }); break;
+            case Op::fuge: compare_float(in, [](double x, double y) { return !(x < y); }); break;
+            case Op::funo: compare_float(in, [&](double x, double y) { return unordered(x, y); }); break;
+            case Op::trunc: set(in.dst, value(in.a) & mask(in.bits), undef(in.a) & mask(in.bits)); break;
+            case Op::sext: {
+                const u32 from = static_cast<u32>(in.imm);
+                const auto extend = [&](u64 x) { return static_cast<u64>(as_signed(x, from)) & mask(in.bits); };
+                set(in.dst, extend(value(in.a)), extend(undef(in.a)));
+                break;
+            }
+            case Op::fptosi:
+            case Op::fptoui: {
+                const double x = as_double(value(in.a), static_cast<u32>(in.imm));
+                set(in.dst, to_integer(x, in.op == Op::fptosi) & mask(in.bits), spoil_all(undef(in.a), in.bits));
+                break;
+            }
+            case Op::sitofp:
+            case Op::uitofp: {
+                const u64 a = value(in.a);
+                const i64 x = as_signed(a, static_cast<u32>(in.imm));
+                u64 result = 0;
+                if (in.bits == 32) result = std::bit_cast<u32>(in.op == Op::sitofp ? static_cast<float>(x) : static_cast<float>(a));
+                else result = std::bit_cast<u64>(in.op == Op::sitofp ? static_cast<double>(x) : static_cast<double>(a));
+                set(in.dst, result, spoil_all(undef(in.a), in.bits));
+                break;
+            }
+            case Op::fpext:
+            case Op::fptrunc: {
+                const double x = as_double(value(in.a), static_cast<u32>(in.imm));
+                set(in.dst, from_double(x, in.bits), spoil_all(undef(in.a), in.bits));
+                break;
+            }
+            case Op::fneg: set(in.dst, value(in.a) ^ u64{1} << (in.bits - 1), undef(in.a)); break;
+            case Op::fabs: float_unary(in, [](auto x) { return std::fabs(x); }); break;
+            case Op::fsqrt: float_unary(in, [](auto x) { return std::sqrt(x); }); break;
+            case Op::ffloor: float_unary(in, [](auto x) { return std::floor(x); }); break;
+            case Op::fceil: float_unary(in, [](auto x) { return std::ceil(x); }); break;
+            case Op::ftrunc: float_unary(in, [](auto x) { return std::trunc(x); }); break;
+            case Op::fround: float_unary(in, [](auto x) { return std::round(x); }); break;
+            case Op::ctpop: set(in.dst, static_cast<u64>(std::popcount(value(in.a))), spoil_all(undef(in.a), in.bits)); break;
+            case Op::ctlz: {
+                const u64 zeros = static_cast<u64>(std::countl_zero(value(in.a))) - (64u - in.bits);
+                set(in.dst, zeros, spoil_all(undef(in.a), in.bits));
+                break;
+            }
+            case Op::cttz: {
+                const u64 zeros = std::min<u64>(static_cast<u64>(std::countr_zero(value(in.a))), in.bits);
+                set(in.dst, zeros, spoil_all(undef(in.a), in.bits));
+                break;
+            }
+            case Op::bswap: set(in.dst, byte_swap(value(in.a), in.bits), byte_swap(undef(in.a), in.bits)); break;
+            case Op::bitreverse: set(in.dst, bit_reverse(value(in.a), in.bits), bit_reverse(undef(in.a), in.bits)); break;
+            case Op::select: {
+                const bool condition = value(in.a) != 0;
+                const i32 chosen = condition ? in.b : in.c;
+                set(in.dst, value(chosen), undef(in.a) != 0 ? mask(in.bits) : undef(chosen));
+                break;
+            }
+            case Op::offset: {
+                const u64 result = value(in.a) + value(in.b) * static_cast<u64>(i64{in.d}) + in.imm;
+                set(in.dst, result, spoil_left(undef(in.a) | undef(in.b), 64));
+                break;
+            }
+
+            case Op::load:
+            case Op::store:
+            case Op::update:
+            case Op::compare_exchange: {
+                const Address address = value(in.a);
+                const bool storing = in.op == Op::store;
+                if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_address, address, in.size);
+                Place place{};
+                if (const auto fault = locate(address, in.size, in.imm, in.op != Op::load, place)) return failing(*fault, address, in.size);
+                Space& space = spaces_[place.owner];
+                u8* const bytes = &space.bytes[place.at];
+                u8* const unknown = &space.undefined[place.at];
+                if (place.shared) {
+                    if (!may_take()) return leave(Stop::event);
+                    bool writes = in.op != Op::load;
+                    if (in.op == Op::compare_exchange) writes = (get(bytes, in.size) & mask(in.bits)) == value(in.b);
+                    const auto commuting = in.op == Op::update && in.dst < 0 ? commuting_class[static_cast<std::size_t>(in.d)] : Commuting::no;
+                    accesses_.push_back({address, in.size, !storing, writes, commuting, static_cast<Ordering>(in.c)});
+                }
+                if (!place.object->alive) [[unlikely]] return failing(dead(*place.object), address, in.size);
+                if (in.op == Op::load) {
+                    const u64 loaded = get(bytes, in.size) & mask(in.bits);
+                    set(in.dst, loaded, Shadow ? get(unknown, in.size) & mask(in.bits) : 0);
+                    if (recording_) note({OperationKind::load, slot, {}, address, in.size, loaded, {}, place.shared});
+                    break;
+                }
+                save_bytes(place.owner, place.at, in.size);
+                if (storing) {
+                    put(bytes, value(in.b), in.size);
+                    if constexpr (Shadow) put(unknown, undef(in.b), in.size);
+                    if (recording_) note({OperationKind::store, slot, {}, address, in.size, {}, value(in.b), place.shared});
+                    break;
+                }
+                const u64 old = get(bytes, in.size) & mask(in.bits);
+                const u64 old_unknown = Shadow ? get(unknown, in.size) & mask(in.bits) : 0;
+                if (in.op == Op::update) {
+                    const auto op = static_cast<UpdateOp>(in.d);
+                    const u64 operand = value(in.b), operand_unknown = undef(in.b);
+                    const u64 result = updated(op, old, operand, in.bits);
+                    put(bytes, result, in.size);
+                    if constexpr (Shadow) put(unknown, undefined_updated(op, old, old_unknown, operand, operand_unknown, in.bits), in.size);
+                    set(in.dst, old, old_unknown);
+                    if (recording_) note({OperationKind::update, slot, {}, address, in.size, old, result, place.shared});
+                    break;
+                }
+                const u64 expected = value(in.b);
+                const i32 desired = code_.operands[static_cast<std::size_t>(in.d)];
+                const i32 success = code_.operands[static_cast<std::size_t>(in.d) + 1];
+                const bool swaps = old == expected;
+                const u64 doubt = undefined_equal(old, old_unknown, expected, undef(in.b));
+                const u64 written = value(desired), written_unknown = undef(desired);
+                if (swaps) {
+                    put(bytes, written, in.size);
+                    if constexpr (Shadow) put(unknown, written_unknown, in.size);
+                }
+                set(in.dst, old, old_unknown);
+                set(success, swaps ? 1 : 0, doubt);
+                if (recording_) {
+                    Operation done{OperationKind::compare_exchange, slot, {}, address, in.size, old, {}, place.shared};
+                    if (swaps) done.written = written;
+                    note(std::move(done));
+                }
+                break;
+            }
+
+            case Op::stack_alloc:
+            case Op::heap_alloc: {
+                const u64 size = value(in.a);
+                if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_address, 0, size);
+                if (size > max_object_size || spaces_[slot].bytes.size() + size > max_space) return failing(Fault::too_large, 0, size);
+                const bool on_stack = in.op == Op::stack_alloc;
+                Object& object = make_object(slot, size, on_stack ? ObjectKind::stack : ObjectKind::heap, static_cast<i32>(pc));
+                const u64 number = spaces_[slot].objects.size() - 1;
+                if (on_stack) {
+                    object.is_private = in.c != 0;
+                    object.below = thread.state.stack;
+                    thread.state.stack = static_cast<u32>(number);
+                } else if (in.c != 0) {
+                    auto& unknown = spaces_[slot].undefined;
+                    std::fill(unknown.begin() + static_cast<std::ptrdiff_t>(object.at), unknown.end(), u8{0});
+                }
+                set(in.dst, address_of(slot, number), 0);
+                if (recording_ && !on_stack) note({OperationKind::allocate, slot, {}, address_of(slot, number), size, {}, size, false});
+                break;
+            }
+            case Op::free_: {
+                const Address address = value(in.a);
+                if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_address, address, 0);
+                if (address == 0) break;
+                Place place{};
+                if (const auto fault = locate(address, 0, 1, false, place))
+                    return failing(*fault == Fault::wild ? Fault::wild : Fault::invalid_free, address, 0);
+                if (place.object->kind != ObjectKind::heap || place.at != place.object->at) return failing(Fault::invalid_free, address, 0);
+                const u64 extent = std::max<u64>(place.object->size, 1);
+                if (place.shared) {
+                    if (!may_take()) return leave(Stop::event);
+                    accesses_.push_back({address, extent, false, true, Commuting::no, Ordering::plain});
+                }
+                if (!place.object->alive) return failing(Fault::double_free, address, place.object->size);
+                end_object(place.owner, number_of(object_of(address)), static_cast<i32>(pc));
+                if (recording_) note({OperationKind::free_, slot, {}, address, place.object->size, {}, {}, place.shared});
+                break;
+            }
+            case Op::block_size: {
+                const Address address = value(in.a);
+                if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_address, address, 0);
+                Place place{};
+                if (const auto fault = locate(address, 0, 1, false, place)) return failing(*fault, address, 0);
+                if (place.object->kind != ObjectKind::heap || place.at != place.object->at) return failing(Fault::invalid_free, address, 0);
+                if (place.shared) {
+                    if (!may_take()) return leave(Stop::event);
+                    accesses_.push_back({address, 1, true, false, Commuting::no, Ordering::plain});
+                }
+                if (!place.object->alive) return failing(Fault::freed, address, place.object->size);
+                set(in.dst, place.object->size, 0);
+                break;
+            }
+            case Op::thread_local_address: set(in.dst, address_of(slot, 1 + in.imm), 0); break;
+
+            case Op::call:
+            case Op::call_pointer: {
+                u32 function = static_cast<u32>(in.imm);
+                if (in.op == Op::call_pointer) {
+                    const Address address = value(in.a);
+                    if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_address, address, 0);
+                    const Object* target = object(address);
+                    if (target == nullptr || target->kind != ObjectKind::function || (address & mask(offset_bits)) != 0)
+                        return failing(address == 0 ? Fault::null : Fault::bad_call, address, 0);
+                    function = target->index;
+                    if (code_.functions[function].parameters != static_cast<u32>(in.d)) return failing(Fault::bad_call, address, 0);
+                }
+                if (thread.state.frames == max_frames) return failing(Fault::stack_overflow);
+                const u32 caller = thread.frames[thread.state.frames - 1].base;
+                thread.frames[thread.state.frames - 1].pc = pc;
+                push_frame(slot, function, in.dst);
+                values = thread.values.data() + caller;
+                undefined = thread.undefined.data() + caller;
+                const u32 callee = thread.frames[thread.state.frames - 1].base;
+                for (i32 i = 0; i < in.d; ++i) {
+                    const i32 argument = code_.operands[static_cast<std::size_t>(in.c + i)];
+                    thread.values[callee + static_cast<u32>(i)] = value(argument);
+                    if constexpr (Shadow) thread.undefined[callee + static_cast<u32>(i)] = undef(argument);
+                }
+                enter();
+                continue;
+            }
+            case Op::return_: {
+                const u32 top = thread.state.frames - 1;
+                if (top == 0) goto end_thread;
+                const u32 down_to = thread.frames[top].stack;
+                if (thread.state.stack != down_to) {
+                    if (world_.several && leaves_shared_objects(thread, down_to) && !may_take()) return leave(Stop::event);
+                    end_stack_objects(slot, down_to, static_cast<i32>(pc));
+                }
+                const bool has_value = in.b != 0;
+                const u64 result = has_value ? value(in.a) : 0;
+                const u64 unknown = has_value ? undef(in.a) : 0;
+                const i32 dst = thread.frames[top].result;
+                thread.state.top = thread.frames[top].base;
+                --thread.state.frames;
+                if (thread.frames[top - 1].saved != epoch_) save_frame(slot, top - 1);
+                ++thread.frames[top - 1].pc;
+                enter();
+                set(dst, result, unknown);
+                continue;
+            }
+            end_thread:
+            case Op::end_thread: {
+                if (!may_take()) return leave(Stop::event);
+                const Address block = address_of(slot, 0);
+                accesses_.push_back({block, 4, false, true, Commuting::no, Ordering::seq_cst});
+                end_stack_objects(slot, 0, static_cast<i32>(pc));
+                const u64 at = spaces_[slot].objects[0].at;
+                save_bytes(slot, at, 4);
+                put(&spaces_[slot].bytes[at], 1, 4);
+                thread.state.status = Status::ended;
+                thread.state.depth = 0;
+                if (recording_) note({OperationKind::end, slot, {}, block, 4, {}, {}, true});
+                return leave(Stop::ended);
+            }
+            case Op::spawn: {
+                const Address address = value(in.a);
+                const Object* target = object(address);
+                if (target == nullptr || target->kind != ObjectKind::function || (address & mask(offset_bits)) != 0)
+                    return failing(Fault::bad_call, address, 0);
+                const u32 function = target->index;
+                if (code_.functions[function].parameters != static_cast<u32>(in.d)) return failing(Fault::bad_call, address, 0);
+                const Slot child = find_name(slot, ++thread.state.children);
+                if (child == 0) return failing(Fault::too_many_threads);
+                std::vector<u64> arguments, unknown;
+                for (i32 i = 0; i < in.d; ++i) {
+                    const i32 argument = code_.operands[static_cast<std::size_t>(in.c + i)];
+                    arguments.push_back(value(argument));
+                    unknown.push_back(undef(argument));
+                }
+                if (recording_) note({OperationKind::spawn, slot, {}, address_of(child, 0), 0, {}, {}, true});
+                start_thread(child, function, arguments, unknown);
+                set(in.dst, address_of(child, 0), 0);
+                break;
+            }
+            case Op::self: set(in.dst, address_of(slot, 0), 0); break;
+
+            case Op::choose: {
+                if (!may_take()) return leave(Stop::event);
+                const u32 count = static_cast<u32>(value(in.a));
+                if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_branch);
+                if (count == 0) {
+                    waiting_ = {pc, 0, 0};
+                    return leave(Stop::blocked);
+                }
+                const u32 choice = ranges_.size() < choices_.size() ? choices_[ranges_.size()] : 0;
+                if (choice >= count) {
+                    waiting_ = {pc, 0, 0};
+                    return leave(Stop::blocked);
+                }
+                ranges_.push_back(count);
+                set(in.dst, choice, 0);
+                if (recording_) note({OperationKind::choose, slot, {}, 0, 0, choice, count, true});
+                break;
+            }
+            case Op::assume:
+                if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_branch);
+                if (value(in.a) != 0) break;
+                if (thread.state.depth != 0) {
+                    waiting_ = {pc, 0, 0};
+                    return leave(Stop::blocked);
+                }
+                thread.state.status = Status::stopped;
+                if (recording_) note({OperationKind::stop, slot, {}, 0, 0, {}, {}, false});
+                return leave(Stop::ended);
+            case Op::await:
+                if (thread.state.depth == 0) return failing(Fault::await_outside_section);
+                if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_branch);
+                if (value(in.a) != 0) break;
+                waiting_ = {pc, value(in.b), value(in.c)};
+                return leave(Stop::blocked);
+            case Op::atomic_begin:
+                if (!may_take()) return leave(Stop::event);
+                if (recording_ && thread.state.depth == 0) note({OperationKind::section, slot, {}, 0, 0, {}, {}, true});
+                ++thread.state.depth;
+                break;
+            case Op::atomic_end:
+                if (thread.state.depth == 0) return failing(Fault::section_not_begun);
+                --thread.state.depth;
+                break;
+            case Op::output:
+                if (recording_) note({OperationKind::output, slot, {}, 0, 0, {}, value(in.a) & 0xff, false});
+                break;
+
+            case Op::jump: pc = static_cast<u32>(in.imm); continue;
+            case Op::branch:
+                if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_branch);
+                pc = value(in.a) != 0 ? static_cast<u32>(in.imm) : static_cast<u32>(in.d);
+                continue;
+            case Op::switch_: {
+                if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_branch);
+                const u64 key = value(in.a);
+                u32 target = static_cast<u32>(in.imm);
+                for (i32 i = 0; i < in.d; ++i) {
+                    const i32* entry = &code_.operands[static_cast<std::size_t>(in.c + 2 * i)];
+                    if (value(entry[0]) == key) {
+                        target = static_cast<u32>(entry[1]);
+                        break;
+                    }
+                }
+                pc = target;
+                continue;
+            }
+            case Op::exit_:
+                if (!may_take()) return leave(Stop::event);
+                accesses_.push_back({0, everything, false, true, Commuting::no, Ordering::seq_cst});
+                save_world();
+                world_.exited = true;
+                thread.state.status = Status::ended;
+                thread.state.depth = 0;
+                if (recording_) note({OperationKind::exit_, slot, {}, 0, 0, {}, value(in.a), true});
+                return leave(Stop::ended);
+            case Op::fail: return failing(static_cast<Fault>(in.c));
+            case Op::unreachable: return failing(Fault::unreachable);
+        }
+        ++pc;
+    }
+}
+
+// ------------------------------------------------------------------------------------------- looking
+
+std::vector<u8> Machine::state() const {
+    std::vector<u8> out;
+    const auto put_bytes = [&](const void* data, std::size_t size) {
+        const u8* bytes = static_cast<const u8*>(data);
+        out.insert(out.end(), bytes, bytes + size);
+    };
+    const auto put_word = [&](u64 word) { put_bytes(&word, sizeof word); };
+    put_word(world_.threads);
+    put_word(u64{world_.several} | u64{world_.exited} << 1 | u64{world_.failed} << 2);
+    for (Slot slot = 0; slot < max_slots; ++slot) {
+        if (slot != 0 && status(slot) == Status::absent) continue;
+        const Thread& thread = threads_[slot];
+        const ThreadState& state = thread.state;
+        for (const u64 word : {u64{state.frames}, u64{state.top}, u64{state.depth}, u64{state.children}, u64{state.stack}, u64{static_cast<u8>(state.status)}})
+            put_word(word);
+        for (u32 i = 0; i < state.frames; ++i) {
+            const Frame& frame = thread.frames[i];
+            for (const u64 word : {u64{frame.function}, u64{frame.pc}, u64{frame.base}, static_cast<u64>(i64{frame.result}), u64{frame.stack}})
+                put_word(word);
+        }
+        put_bytes(thread.values.data(), state.top * sizeof(u64));
+        put_bytes(thread.undefined.data(), state.top * sizeof(u64));
+        const Space& space = spaces_[slot];
+        for (const Object& object : space.objects) {
+            for (const u64 word : {object.at, u64{object.size}, u64{object.index}, u64{object.below}, static_cast<u64>(i64{object.site}),
+                                   static_cast<u64>(i64{object.freed_at}), u64{static_cast<u8>(object.kind)},
+                                   u64{object.alive} | u64{object.is_private} << 1 | u64{object.constant} << 2})
+                put_word(word);
+        }
+        put_bytes(space.bytes.data(), space.bytes.size());
+        put_bytes(space.undefined.data(), space.undefined.size());
+    }
+    return out;
+}
+
+}  // namespace mazurka

@@ -1,0 +1,189 @@
+// The virtual machine: executes one program, one event at a time, and can return to any marked point.
+//
+// A thread runs locally until its next event. A step is that event and everything local after it, so between steps every
+// thread stands before an event (or has ended, stopped or failed).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "vm/event.hpp"
+#include "vm/fault.hpp"
+#include "vm/trail.hpp"
+
+namespace mazurka {
+
+struct MachineOptions {
+    bool uninitialised = true;  // report branches and addresses that depend on what nobody wrote
+    bool record = false;        // keep a list of operations, for traces
+    u64 instruction_limit = 10'000'000;  // in one step
+};
+
+enum class Status : u8 { absent, ready, ended, stopped, failed };
+
+// Why a section is not enabled: the guard, and what it waits for.
+struct Waiting {
+    u32 pc;
+    Address object;
+    Address holder;
+};
+
+// What a thread would do.
+struct Next {
+    bool enabled = false;
+    Accesses accesses;
+    std::vector<u32> ranges;  // the sizes of the choices met, as far as it got
+    std::optional<Waiting> waiting;
+};
+
+enum class OperationKind : u8 {
+    load, store, update, compare_exchange, allocate, free_, spawn, end, exit_, choose, output, section, fail, stop
+};
+
+// For traces: one thing that a thread did.
+struct Operation {
+    OperationKind kind;
+    Slot thread;
+    std::vector<u32> frames;
+    Address address = 0;
+    u64 size = 0;
+    std::optional<u64> read;
+    std::optional<u64> written;
+    bool visible = false;
+};
+
+// A thread's path of creation: which thread created it, and as its how-manieth.
+struct ThreadName {
+    Slot parent;
+    u32 child;
+};
+
+class Machine {
+public:
+    using Mark = std::size_t;
+
+    // The numbers of threads depend on which creation is met first; `names` fixes them beforehand: `names[i]` becomes
+    // thread i + 2, and a parent comes before its children.
+    Machine(const Code& code, MachineOptions options, std::span<const ThreadName> names = {});
+
+    u64 threads() const { return world_.threads; }  // bit mask of the slots in use
+    Status status(Slot thread) const { return threads_[thread].state.status; }
+    ThreadName name(Slot thread) const { return names_[thread]; }
+    u32 thread_function(Slot thread) const { return threads_[thread].frames[0].function; }
+    Slot named_threads() const { return static_cast<Slot>(names_.size()); }  // one past the last
+
+    void next(Slot thread, std::span<const u32> choices, Next& next);
+
+    enum class Outcome : u8 { done, blocked };
+    // Take a step, which must be enabled; `blocked` says that it was not (and leaves the state in the middle: rewind).
+    Outcome step(Slot thread, std::span<const u32> choices);
+    const Accesses& accesses() const { return accesses_; }  // of the last step
+
+    bool exited() const { return world_.exited; }
+    bool failed() const { return world_.failed; }
+    const Failure& failure() const { return failure_; }
+
+    Mark mark() {
+        ++epoch_;
+        return trail_.size();
+    }
+    void rewind(Mark mark);
+
+    std::vector<u32> frames(Slot thread) const;
+    const Object* object(Address address) const;
+    bool read(Address address, std::span<u8> into) const;
+    std::vector<Operation> take_operations() { return std::exchange(operations_, {}); }
+    u64 instructions_executed() const { return executed_; }
+    std::vector<u8> state() const;  // everything that the future depends on
+
+private:
+    struct Frame {
+        u64 saved;     // the epoch in which it was last saved or made
+        u32 function;
+        u32 pc;        // where it goes on
+        u32 base;      // its registers
+        i32 result;    // the caller's register for what it returns
+        u32 stack;     // the newest stack object when it was called
+    };
+    struct ThreadState {
+        u32 frames;    // how many are in use
+        u32 top;       // registers in use
+        u32 depth;     // of atomic sections
+        u32 children;  // created so far
+        u32 stack;     // number of the newest stack object (0: none)
+        Status status;
+    };
+    struct Thread {
+        u64 saved = 0;
+        ThreadState state{};
+        std::vector<Frame> frames;
+        std::vector<u64> values;     // registers
+        std::vector<u64> undefined;  // their undefined bits
+    };
+    struct World {
+        u64 threads;  // bit mask
+        bool several; // more than one thread was ever created
+        bool exited;
+        bool failed;
+    };
+    enum class Stop : u8 { event, blocked, ended };
+    enum class Record : u8 { bytes, frame, thread, object_made, object_ended, thread_made, world };
+    struct SavedBytes {
+        Slot owner;
+        u32 size;
+        u64 at;
+        u64 old;
+        u64 old_undefined;
+    };
+    struct SavedObject {
+        Slot owner;
+        u64 number;
+        i32 freed_at;
+        bool alive;
+    };
+
+    template <bool Shadow>
+    Stop run(Slot slot, bool take);
+    Stop resume(Slot slot, bool take) { return options_.uninitialised ? run<true>(slot, take) : run<false>(slot, take); }
+
+    void touch(Slot slot);
+    void save_frame(Slot slot, u32 index);
+    void save_bytes(Slot owner, u64 at, u32 size);
+    void save_world() { trail_.push(world_); trail_.push(Record::world); }
+    Object& make_object(Slot owner, u64 size, ObjectKind kind, i32 site);
+    void end_object(Slot owner, u64 number, i32 pc);
+    void push_frame(Slot slot, u32 function, i32 result);
+    bool leaves_shared_objects(const Thread& thread, u32 down_to) const;
+    void end_stack_objects(Slot slot, u32 down_to, i32 pc);
+    Slot find_name(Slot parent, u32 child);
+    void start_thread(Slot slot, u32 function, std::span<const u64> arguments, std::span<const u64> undefined);
+    void fail(Slot slot, Fault fault, Address address = 0, u64 size = 0);
+    void record(Operation operation) {
+        operation.frames = frames(operation.thread);
+        operations_.push_back(std::move(operation));
+    }
+
+    const Code& code_;
+    MachineOptions options_;
+    World world_{};
+    std::vector<Thread> threads_;
+    std::vector<Space> spaces_;
+    std::vector<ThreadName> names_;  // by slot; only grows
+    Trail trail_;
+    u64 epoch_ = 1;
+    Failure failure_{};
+    u64 executed_ = 0;
+
+    // of the current step
+    Accesses accesses_;
+    std::span<const u32> choices_;
+    std::vector<u32> ranges_;
+    Waiting waiting_{};
+    bool recording_ = false;
+    bool probing_ = false;
+    std::vector<Operation> operations_;
+};
+
+}  // namespace mazurka

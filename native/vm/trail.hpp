@@ -1,0 +1,48 @@
+// What must be put back to return to an earlier state: a stack of records, undone in reverse.
+#pragma once
+
+#include <cassert>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "vm/code.hpp"
+
+namespace mazurka {
+
+class Trail {
+public:
+    std::size_t size() const { return bytes_.size(); }
+
+    template <class T>
+    void push(const T& value) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        push_bytes(&value, sizeof(T));
+    }
+
+    void push_bytes(const void* data, std::size_t size) {
+        const std::size_t at = bytes_.size();
+        bytes_.resize(at + size);
+        if (size != 0) std::memcpy(bytes_.data() + at, data, size);
+    }
+
+    template <class T>
+    T pop() {
+        static_assert(std::is_trivially_copyable_v<T>);
+        T value;
+        pop_bytes(&value, sizeof(T));
+        return value;
+    }
+
+    void pop_bytes(void* data, std::size_t size) {
+        assert(bytes_.size() >= size);
+        const std::size_t at = bytes_.size() - size;
+        if (size != 0) std::memcpy(data, bytes_.data() + at, size);
+        bytes_.resize(at);
+    }
+
+private:
+    std::vector<u8> bytes_;
+};
+
+}  // namespace mazurka
