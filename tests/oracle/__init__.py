@@ -1,0 +1,1 @@
+"""The judge of the explorers: what a small program can do, found by brute force."""

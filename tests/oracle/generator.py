@@ -1,0 +1,195 @@
+"""Random small programs, as plain data that Hypothesis can shrink and a person can read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from mazurka.program.builder import FunctionBuilder, ProgramBuilder
+from mazurka.program.instructions import Constant, Register, Value
+from mazurka.program.program import Program
+from mazurka.program.types import I8, I32, PTR
+
+VARIABLES = ["x", "y"]
+MUTEXES = ["m", "n"]
+# fetch operations, those that commute with each other next to each other
+UPDATES = ["add", "sub", "or", "and", "xor", "max", "exchange"]
+
+Operation = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A program: what each thread does. Thread 0 is main, which creates the others first and joins some at the end;
+    `nested` threads are created by the thread before them instead."""
+
+    threads: tuple[tuple[Operation, ...], ...]
+    nested: bool = False
+    joined: int = 0
+
+
+def operations(depth: int = 1) -> st.SearchStrategy[Operation]:
+    """What a thread can do in a step or a few. `depth` bounds the nesting of branches and critical sections."""
+    variable, mutex = st.sampled_from(VARIABLES), st.sampled_from(MUTEXES)
+    value = st.integers(0, 2)
+    simple: list[st.SearchStrategy[Operation]] = [
+        st.tuples(st.just("load"), variable),
+        st.tuples(st.just("store"), variable, value),
+        st.tuples(st.just("store last"), variable),
+        st.tuples(st.just("update"), st.sampled_from(UPDATES), variable, value, st.booleans()),
+        st.tuples(st.just("compare-exchange"), variable, value, value),
+        st.tuples(st.just("await load"), variable, value),
+        st.tuples(st.just("await exchange"), variable, value, value),
+        st.tuples(st.just("await compare-exchange"), variable, value, value),
+        st.tuples(st.just("await update"), variable, value),
+        st.tuples(st.just("byte store"), variable, value),
+        st.tuples(st.just("byte load"), variable),
+        st.tuples(st.just("lock"), mutex),
+        st.tuples(st.just("section"), variable, variable, value),
+        st.tuples(st.just("choose"), st.integers(1, 3)),
+        st.tuples(st.just("assume last"), value),
+        st.tuples(st.just("check last"), value),
+        st.tuples(st.just("publish")),
+        st.tuples(st.just("use published")),
+        st.tuples(st.just("free published")),
+        st.tuples(st.just("exit")),
+    ]
+    if depth == 0:
+        return st.one_of(simple)
+    inner = st.lists(operations(depth - 1), min_size=1, max_size=2).map(tuple)
+    return st.one_of(
+        *simple,
+        st.tuples(st.just("critical"), mutex, inner),
+        st.tuples(st.just("trylock"), mutex, inner),
+        st.tuples(st.just("if last"), value, inner),
+    )
+
+
+def shapes(max_threads: int = 4, max_operations: int = 5) -> st.SearchStrategy[Shape]:
+    """Programs of 2 to `max_threads` threads; the more threads, the less each does."""
+
+    def with_threads(count: int) -> st.SearchStrategy[Shape]:
+        longest = max(1, min(max_operations, 8 // (count - 1)))
+        body = st.lists(operations(), min_size=0, max_size=longest).map(tuple)
+        main = st.lists(operations(), min_size=0, max_size=1).map(tuple)
+        others = st.lists(body, min_size=count - 1, max_size=count - 1)
+        threads = st.tuples(main, others).map(lambda parts: (parts[0], *parts[1]))
+        return st.builds(Shape, threads, st.booleans(), st.integers(0, count - 1))
+
+    return st.integers(2, max_threads).flatmap(with_threads)
+
+
+def build(shape: Shape) -> Program:
+    """The program of a shape."""
+    builder = ProgramBuilder()
+    variables: dict[str, Value] = {name: builder.variable(name, I32, 0) for name in VARIABLES}
+    variables |= {name: builder.mutex(name) for name in MUTEXES}
+    variables["published"] = builder.variable("published", PTR, 0)
+    for index, body in enumerate(shape.threads):
+        if index == 0:
+            continue
+        with builder.function(f"thread{index}") as f:
+            if shape.nested and index + 1 < len(shape.threads):
+                f.spawn(f"thread{index + 1}")
+            _Body(f, variables).run(body)
+    with builder.function("main") as f:
+        created = range(1, 2 if shape.nested else len(shape.threads))
+        handles = [f.spawn(f"thread{index}") for index in created if index < len(shape.threads)]
+        _Body(f, variables).run(shape.threads[0])
+        for handle in handles[: shape.joined]:
+            f.join(handle)
+    return builder.build()
+
+
+class _Body:
+    """Writes operations into a function. `last` is the value that was read last."""
+
+    def __init__(self, f: FunctionBuilder, variables: dict[str, Value]) -> None:
+        self.f = f
+        self.variables = variables
+        self.last: Value = Constant(I32, 0)
+
+    def run(self, body: tuple[Operation, ...]) -> None:
+        for operation in body:
+            self.write(operation)
+
+    def write(self, operation: Operation) -> None:
+        f, variables = self.f, self.variables
+        match operation:
+            case ("load", name):
+                self.last = f.load(variables[name])
+            case ("store", name, value):
+                f.store(variables[name], value)
+            case ("store last", name):
+                f.store(variables[name], self.last)
+            case ("update", op, name, value, True):
+                self.last = f.update(op, variables[name], value)
+            case ("update", op, name, value, False):
+                f.update(op, variables[name], value, used=False)
+            case ("compare-exchange", name, expected, desired):
+                self.last, _ = f.compare_exchange(variables[name], expected, desired)
+            case ("await load", name, value):
+                self.last = f.load(variables[name], guard=lambda v: f.eq(v, value))
+            case ("await exchange", name, value, desired):
+                with f.atomic():
+                    self.last = f.update("exchange", variables[name], desired)
+                    f.assume(f.eq(self.last, value))
+            case ("await compare-exchange", name, expected, desired):
+                with f.atomic():
+                    self.last, success = f.compare_exchange(variables[name], expected, desired)
+                    f.assume(success)
+            case ("await update", name, value):
+                with f.atomic():
+                    self.last = f.update("sub", variables[name], 1)
+                    f.assume(f.sgt(self.last, value))
+            case ("byte store", name, value):
+                f.store(f.offset(variables[name], 1), value, type=I8)
+            case ("byte load", name):
+                self.last = f.convert("zext", f.load(f.offset(variables[name], 1), type=I8), I32)
+            case ("lock", mutex):
+                f.lock(variables[mutex])
+            case ("section", source, target, value):
+                with f.atomic():
+                    f.store(variables[target], f.add(f.load(variables[source]), value))
+            case ("choose", count):
+                self.last = f.choose(count)
+            case ("assume last", value):
+                f.assume(f.ne(self.last, value))
+            case ("check last", value):
+                f.check(f.ne(self.last, value), "the value read last")
+            case ("publish",):
+                block = f.malloc(4, I32)
+                f.store(block, 1)
+                f.store(variables["published"], block)
+            case ("use published",):
+                block = f.load(variables["published"], type=PTR)
+                with f.if_(f.ne(block, 0)):
+                    f.store(block, 2, type=I32)
+            case ("free published",):
+                f.free(f.load(variables["published"], type=PTR))
+            case ("exit",):
+                # Only sometimes, so that not everything ends early.
+                with f.if_(f.eq(self.last, 2)):
+                    f.exit(0)
+            case ("critical", mutex, body):
+                f.lock(variables[mutex])
+                self.nested(body)
+                f.unlock(variables[mutex])
+            case ("trylock", mutex, body):
+                with f.if_(f.trylock(variables[mutex])):
+                    self.nested(body)
+                    f.unlock(variables[mutex])
+            case ("if last", value, body):
+                with f.if_(f.eq(self.last, value)):
+                    self.nested(body)
+            case _:
+                raise AssertionError(operation)
+
+    def nested(self, body: tuple[Operation, ...]) -> None:
+        """A body in a block of its own: what it reads last is not known behind it."""
+        last = self.last
+        self.run(body)
+        if isinstance(self.last, Register):
+            self.last = last
