@@ -397,6 +397,8 @@ Machine::Stop Machine::run(Slot slot, bool take) {
         }
         if ((address & (align - 1)) != 0) [[unlikely]] return Fault::misaligned;
         if (writing && object.constant) [[unlikely]] return Fault::read_only;
+        // Only a made-up address gets here: nobody else was ever told where it is.
+        if (object.is_private && place.owner != slot) [[unlikely]] return Fault::wild;
         place.at = object.at + offset;
         place.shared = world_.several && !object.is_private && !object.constant;
         return std::nullopt;

@@ -87,6 +87,7 @@ public:
 
     Mark mark() {
         ++epoch_;
+        trail_.begin();
         return trail_.size();
     }
     void rewind(Mark mark);

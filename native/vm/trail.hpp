@@ -14,6 +14,9 @@ class Trail {
 public:
     std::size_t size() const { return bytes_.size(); }
 
+    // Nothing is kept before the first point to return to.
+    void begin() { keeping_ = true; }
+
     template <class T>
     void push(const T& value) {
         static_assert(std::is_trivially_copyable_v<T>);
@@ -21,6 +24,7 @@ public:
     }
 
     void push_bytes(const void* data, std::size_t size) {
+        if (!keeping_) return;
         const std::size_t at = bytes_.size();
         bytes_.resize(at + size);
         if (size != 0) std::memcpy(bytes_.data() + at, data, size);
@@ -43,6 +47,7 @@ public:
 
 private:
     std::vector<u8> bytes_;
+    bool keeping_ = false;
 };
 
 }  // namespace mazurka

@@ -70,7 +70,9 @@ class _Lowering:
             operands=self.operands,
             functions=table,
             globals=[(self.initial_bytes(name), self.program.globals[name].constant) for name in self.globals],
-            thread_locals=[(self.initial_bytes(name), self.program.globals[name].private) for name in self.thread_locals],
+            thread_locals=[
+                (self.initial_bytes(name), self.program.globals[name].private) for name in self.thread_locals
+            ],
             entry=self.function_numbers[self.program.entry],
             thread_block_size=THREAD_BLOCK_SIZE,
         )
@@ -186,6 +188,10 @@ class _FunctionLowering:
                 a, b, c = self.value(condition), self.value(if_true), self.value(if_false)
                 self.emit("select", dst=dst, bits=if_true.type.bits, a=a, b=b, c=c)
             case ins.Offset(base, index, scale, displacement):
+                if not -(2**31) <= scale < 2**31:
+                    raise InputError(
+                        f"{instruction.location}: elements of {scale} bytes are larger than any object may be"
+                    )
                 a, b = self.value(base), self.value(index)
                 self.emit("offset", dst=dst, a=a, b=b, d=scale, imm=displacement)
             case ins.Load():
