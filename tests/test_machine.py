@@ -113,12 +113,14 @@ def test_the_order_of_independent_steps_does_not_matter(shape: Shape, seed: int)
 # ------------------------------------------------------------------------------------------------ faults
 
 
-def failure_of(write: Callable[[ProgramBuilder, FunctionBuilder], None], **options: bool) -> tuple[str, str] | None:
+def failure_of(
+    write: Callable[[ProgramBuilder, FunctionBuilder], object], *, uninitialised: bool = True
+) -> tuple[str, str] | None:
     """The kind and the fault of a program that one thread runs by itself."""
     builder = ProgramBuilder()
     with builder.function("main") as f:
         write(builder, f)
-    machine = _native.Machine(lower(builder.build()).code, **options)
+    machine = _native.Machine(lower(builder.build()).code, uninitialised=uninitialised)
     while machine.status(1) == "ready":
         machine.step(1)
     failure = machine.failure()

@@ -705,7 +705,8 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     if (target == nullptr || target->kind != ObjectKind::function || (address & mask(offset_bits)) != 0)
                         return failing(address == 0 ? Fault::null : Fault::bad_call, address, 0);
                     function = target->index;
-                    if (code_.functions[function].parameters != static_cast<u32>(in.d)) return failing(Fault::bad_call, address, 0);
+                    // C programs give arguments to functions that take none; the other way round is a mistake.
+                    if (code_.functions[function].parameters > static_cast<u32>(in.d)) return failing(Fault::bad_call, address, 0);
                 }
                 if (thread.state.frames == max_frames) return failing(Fault::stack_overflow);
                 const u32 caller = thread.frames[thread.state.frames - 1].base;
@@ -714,10 +715,10 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 values = thread.values.data() + caller;
                 undefined = thread.undefined.data() + caller;
                 const u32 callee = thread.frames[thread.state.frames - 1].base;
-                for (i32 i = 0; i < in.d; ++i) {
-                    const i32 argument = code_.operands[static_cast<std::size_t>(in.c + i)];
-                    thread.values[callee + static_cast<u32>(i)] = value(argument);
-                    if constexpr (Shadow) thread.undefined[callee + static_cast<u32>(i)] = undef(argument);
+                for (u32 i = 0; i < code_.functions[function].parameters; ++i) {
+                    const i32 argument = code_.operands[static_cast<u32>(in.c) + i];
+                    thread.values[callee + i] = value(argument);
+                    if constexpr (Shadow) thread.undefined[callee + i] = undef(argument);
                 }
                 enter();
                 continue;
@@ -732,7 +733,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 }
                 const bool has_value = in.b != 0;
                 const u64 result = has_value ? value(in.a) : 0;
-                const u64 unknown = has_value ? undef(in.a) : 0;
+                const u64 unknown = has_value ? undef(in.a) : ~u64{0};
                 const i32 dst = thread.frames[top].result;
                 thread.state.top = thread.frames[top].base;
                 --thread.state.frames;
@@ -762,12 +763,12 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 if (target == nullptr || target->kind != ObjectKind::function || (address & mask(offset_bits)) != 0)
                     return failing(Fault::bad_call, address, 0);
                 const u32 function = target->index;
-                if (code_.functions[function].parameters != static_cast<u32>(in.d)) return failing(Fault::bad_call, address, 0);
+                if (code_.functions[function].parameters > static_cast<u32>(in.d)) return failing(Fault::bad_call, address, 0);
                 const Slot child = find_name(slot, ++thread.state.children);
                 if (child == 0) return failing(Fault::too_many_threads);
                 std::vector<u64> arguments, unknown;
-                for (i32 i = 0; i < in.d; ++i) {
-                    const i32 argument = code_.operands[static_cast<std::size_t>(in.c + i)];
+                for (u32 i = 0; i < code_.functions[function].parameters; ++i) {
+                    const i32 argument = code_.operands[static_cast<u32>(in.c) + i];
                     arguments.push_back(value(argument));
                     unknown.push_back(undef(argument));
                 }
@@ -865,8 +866,9 @@ Machine::Stop Machine::run(Slot slot, bool take) {
 std::vector<u8> Machine::state() const {
     std::vector<u8> out;
     const auto put_bytes = [&](const void* data, std::size_t size) {
-        const u8* bytes = static_cast<const u8*>(data);
-        out.insert(out.end(), bytes, bytes + size);
+        const std::size_t at = out.size();
+        out.resize(at + size);
+        if (size != 0) std::memcpy(out.data() + at, data, size);
     };
     const auto put_word = [&](u64 word) { put_bytes(&word, sizeof word); };
     put_word(world_.threads);

@@ -42,7 +42,7 @@ class Schedule:
             data = data["schedule"]
         try:
             if data["format"] != FORMAT:
-                raise InputError(f"{origin}: schedule format {data['format']} is not the format {FORMAT} of this version")
+                raise InputError(f"{origin}: schedule format {data['format']}, but this version reads format {FORMAT}")
             threads = tuple(str(name) for name in data["threads"])
             steps = tuple(Step(str(first), tuple(int(choice) for choice in rest)) for first, *rest in data["steps"])
         except (KeyError, TypeError, ValueError) as error:

@@ -52,14 +52,15 @@ from mazurka.program.program import Program
 
 
 def find_private_objects(program: Program) -> None:
-    """Set `private` of every `StackAlloc` and of every thread-local variable of a valid program."""
+    """Set `private` of every `StackAlloc` and of every thread-local variable of a valid program. A front end may know
+    more of an object that it made up itself, and have set it before."""
     leaked = _leaked_registers(program)
     leaked_variables: set[str] = set()
     for function in program.functions.values():
         for block in function.blocks.values():
             for instruction in block.instructions:
                 if isinstance(instruction, StackAlloc):
-                    instruction.private = instruction.result not in leaked
+                    instruction.private = instruction.private or instruction.result not in leaked
                 elif isinstance(instruction, ThreadLocalAddress) and instruction.result in leaked:
                     leaked_variables.add(instruction.name)
     for variable in program.globals.values():

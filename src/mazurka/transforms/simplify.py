@@ -17,6 +17,7 @@ from mazurka.program.instructions import (
     StackAlloc,
     ThreadLocalAddress,
     Unary,
+    Update,
     Value,
 )
 from mazurka.program.operands import operands
@@ -36,7 +37,8 @@ def remove_unreachable_blocks(function: Function) -> None:
 
 
 def remove_dead_instructions(function: Function) -> None:
-    """Remove the phis and the instructions without any effect but a result that nothing depends on."""
+    """Remove the phis and the instructions without any effect but a result that nothing depends on, and the results of
+    updates that nothing depends on."""
     sources: dict[Register, Instruction | Phi] = {}  # what computes a register, if that can be removed
     pending: list[Value] = []
     for block in function.blocks.values():
@@ -61,11 +63,14 @@ def remove_dead_instructions(function: Function) -> None:
             pending.extend(operands(origin))
 
     dead = sources.keys() - needed
-    if not dead:
-        return
     for block in function.blocks.values():
-        block.phis = [phi for phi in block.phis if phi.result not in dead]
-        block.instructions = [instruction for instruction in block.instructions if instruction.result not in dead]
+        if dead:
+            block.phis = [phi for phi in block.phis if phi.result not in dead]
+            block.instructions = [instruction for instruction in block.instructions if instruction.result not in dead]
+        for instruction in block.instructions:
+            # An update whose old value nobody uses commutes with others of its kind.
+            if isinstance(instruction, Update) and instruction.result not in needed:
+                instruction.result = None
 
 
 def _is_pure(instruction: Instruction) -> bool:
