@@ -106,5 +106,5 @@ class Program:
 
 # The control block of a thread: an ordinary object, which `Spawn` and `Self` give the address of. The machine
 # writes `done` when the thread ends; all other fields belong to the library models.
-THREAD_BLOCK_SIZE = 576
+THREAD_BLOCK_SIZE = 32
 THREAD_BLOCK_DONE = 0  # i32: 1 once the thread has ended

@@ -1,0 +1,183 @@
+/* Read-write locks.
+ *
+ * The writer is a word, the readers are counted by thread in words of their own, so that readers do not disturb each
+ * other: two read locks, or two releases of them, are independent steps. Readers get the lock while others read even
+ * if a writer waits, which is what the C library does by default. A lock that prefers writers is refused.
+ *
+ * Timed locks are trylocks, for the reason given in mutex.c. */
+#include <errno.h>
+#include <pthread.h>
+
+#include "timeout.h"
+#include "waiting.h"
+
+struct rwlock {
+    struct mazurka_thread *writer;
+    unsigned char readers[32]; /* how many times a thread reads: 4 bits for slot s, high ones for slot s + 32 */
+    uint64_t unused;
+    uint64_t state; /* the low half is where static initialisers say which side is preferred */
+};
+_Static_assert(sizeof(struct rwlock) == sizeof(pthread_rwlock_t), "layout");
+_Static_assert(offsetof(struct rwlock, state) == offsetof(pthread_rwlock_t, __data.__flags), "static initialisers");
+
+#define DESTROYED_LOCK ((uint64_t)1 << 63)
+#define MOST_READS 15
+
+static void require_usable(const struct rwlock *lock) {
+    uint64_t state = lock->state;
+    if (state == 0)
+        return;
+    if (state == DESTROYED_LOCK)
+        __mazurka_fail("sync", "use of a destroyed read-write lock");
+    if (state == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
+        __mazurka_fail("sync", "locks that prefer writers are not supported; use PTHREAD_RWLOCK_INITIALIZER");
+    __mazurka_fail("sync", "use of a read-write lock that was never initialised");
+}
+
+static unsigned reads_by(const struct rwlock *lock, unsigned slot) {
+    return lock->readers[slot & 31] >> (slot >> 5 << 2) & MOST_READS;
+}
+
+static void add_read(struct rwlock *lock, unsigned slot) {
+    if (reads_by(lock, slot) == MOST_READS)
+        __mazurka_fail("sync", "more than 15 read locks of one lock by one thread are not supported");
+    lock->readers[slot & 31] += 1 << (slot >> 5 << 2);
+}
+
+/* Null if nobody reads. */
+static struct mazurka_thread *a_reader(const struct rwlock *lock) {
+    for (unsigned first = 0; first < sizeof lock->readers; first += 8) {
+        uint64_t readers = *(const uint64_t *)(lock->readers + first);
+        if (readers) {
+            unsigned bit = (unsigned)__builtin_ctzll(readers);
+            return thread_in(first + (bit >> 3) + (bit & 4) * 8);
+        }
+    }
+    return NULL;
+}
+
+int pthread_rwlock_init(pthread_rwlock_t *restrict object, const pthread_rwlockattr_t *restrict attributes) {
+    struct rwlock *lock = (struct rwlock *)object;
+    (void)attributes;
+    __mazurka_atomic_begin();
+    lock->writer = NULL;
+    for (unsigned first = 0; first < sizeof lock->readers; first += 8)
+        *(uint64_t *)(lock->readers + first) = 0;
+    lock->state = 0;
+    __mazurka_atomic_end();
+    return 0;
+}
+
+int pthread_rwlock_destroy(pthread_rwlock_t *object) {
+    struct rwlock *lock = (struct rwlock *)object;
+    __mazurka_atomic_begin();
+    require_usable(lock);
+    if (lock->writer || a_reader(lock))
+        __mazurka_fail("sync", "destroying a locked read-write lock");
+    lock->state = DESTROYED_LOCK;
+    __mazurka_atomic_end();
+    return 0;
+}
+
+int pthread_rwlock_rdlock(pthread_rwlock_t *object) {
+    struct rwlock *lock = (struct rwlock *)object;
+    __mazurka_atomic_begin();
+    require_usable(lock);
+    struct mazurka_thread *writer = lock->writer;
+    __mazurka_await(writer == NULL, "read-write lock", lock, writer);
+    add_read(lock, slot_of(__mazurka_self()));
+    __mazurka_atomic_end();
+    return 0;
+}
+
+int pthread_rwlock_wrlock(pthread_rwlock_t *object) {
+    struct rwlock *lock = (struct rwlock *)object;
+    __mazurka_atomic_begin();
+    require_usable(lock);
+    struct mazurka_thread *writer = lock->writer;
+    __mazurka_await(writer == NULL, "read-write lock", lock, writer);
+    struct mazurka_thread *reader = a_reader(lock);
+    __mazurka_await(reader == NULL, "read-write lock", lock, reader);
+    lock->writer = __mazurka_self();
+    __mazurka_atomic_end();
+    return 0;
+}
+
+int pthread_rwlock_tryrdlock(pthread_rwlock_t *object) {
+    struct rwlock *lock = (struct rwlock *)object;
+    int result = 0;
+    __mazurka_atomic_begin();
+    require_usable(lock);
+    if (lock->writer == NULL)
+        add_read(lock, slot_of(__mazurka_self()));
+    else
+        result = EBUSY;
+    __mazurka_atomic_end();
+    return result;
+}
+
+int pthread_rwlock_trywrlock(pthread_rwlock_t *object) {
+    struct rwlock *lock = (struct rwlock *)object;
+    int result = 0;
+    __mazurka_atomic_begin();
+    require_usable(lock);
+    if (lock->writer == NULL && a_reader(lock) == NULL)
+        lock->writer = __mazurka_self();
+    else
+        result = EBUSY;
+    __mazurka_atomic_end();
+    return result;
+}
+
+int pthread_rwlock_timedrdlock(pthread_rwlock_t *restrict lock, const struct timespec *restrict deadline) {
+    return pthread_rwlock_tryrdlock(lock) ? timed_out(deadline) : 0;
+}
+
+int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict lock, const struct timespec *restrict deadline) {
+    return pthread_rwlock_trywrlock(lock) ? timed_out(deadline) : 0;
+}
+
+int pthread_rwlock_clockrdlock(pthread_rwlock_t *restrict lock, clockid_t clock,
+                               const struct timespec *restrict deadline) {
+    (void)clock;
+    return pthread_rwlock_timedrdlock(lock, deadline);
+}
+
+int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict lock, clockid_t clock,
+                               const struct timespec *restrict deadline) {
+    (void)clock;
+    return pthread_rwlock_timedwrlock(lock, deadline);
+}
+
+int pthread_rwlock_unlock(pthread_rwlock_t *object) {
+    struct rwlock *lock = (struct rwlock *)object;
+    struct mazurka_thread *self = __mazurka_self();
+    unsigned slot = slot_of(self);
+    __mazurka_atomic_begin();
+    require_usable(lock);
+    if (lock->writer == self)
+        lock->writer = NULL;
+    else if (reads_by(lock, slot) > 0)
+        lock->readers[slot & 31] -= 1 << (slot >> 5 << 2);
+    else
+        __mazurka_fail("sync", "unlocking a read-write lock that this thread does not hold");
+    __mazurka_atomic_end();
+    return 0;
+}
+
+/* Attributes: sharing between processes, which has no effect here. */
+
+int pthread_rwlockattr_init(pthread_rwlockattr_t *attributes) {
+    *(int *)attributes = 0;
+    return 0;
+}
+
+int pthread_rwlockattr_destroy(pthread_rwlockattr_t *attributes) {
+    (void)attributes;
+    return 0;
+}
+
+int pthread_rwlockattr_setpshared(pthread_rwlockattr_t *attributes, int shared) {
+    (void)attributes;
+    return shared == PTHREAD_PROCESS_PRIVATE || shared == PTHREAD_PROCESS_SHARED ? 0 : EINVAL;
+}

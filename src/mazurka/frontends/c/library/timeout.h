@@ -1,0 +1,12 @@
+/* The result of an operation that ran out of time. */
+#ifndef MAZURKA_TIMEOUT_H
+#define MAZURKA_TIMEOUT_H
+
+#include <errno.h>
+#include <time.h>
+
+static inline int timed_out(const struct timespec *deadline) {
+    return deadline->tv_nsec < 0 || deadline->tv_nsec >= 1000000000 ? EINVAL : ETIMEDOUT;
+}
+
+#endif
