@@ -1,0 +1,11 @@
+// expect: bug deadlock
+// A normal mutex cannot be locked twice by the same thread.
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+int main(void) {
+    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&lock);
+    return 0;
+}
