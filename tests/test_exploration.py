@@ -62,6 +62,17 @@ def test_explorers_agree_with_the_oracle(shape: Shape) -> None:
     compare_with_oracle(shape, limit=600)
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [
+        # `exit` conflicts with every event, also with one that accesses nothing.
+        Shape(((), (("choose", 3), ("exit",)), (("choose", 1),))),
+    ],
+)
+def test_programs_that_were_once_explored_wrongly(shape: Shape) -> None:
+    compare_with_oracle(shape, limit=600)
+
+
 @pytest.mark.slow
 @settings(max_examples=2000)
 @given(shapes())

@@ -136,8 +136,8 @@ void Exploration::run() {
         const auto candidates = std::span(reached.candidates).first(reached.count);
         if (candidates.empty()) end_execution();
         else if (std::ranges::all_of(candidates, &Candidate::asleep)) progress_.redundant.fetch_add(1, relaxed);
-        const u64 executions = progress_.complete.load(relaxed) + progress_.blocked.load(relaxed) + progress_.redundant.load(relaxed);
-        if (options_.max_executions != 0 && executions >= options_.max_executions && !bug_) {
+        const u64 executions = progress_.complete.load(relaxed) + progress_.blocked.load(relaxed);
+        if (options_.max_executions != 0 && executions >= options_.max_executions) {
             // All of it may just have been covered.
             const auto untried = [](const Node& at) {
                 return std::any_of(at.candidates.begin() + static_cast<std::ptrdiff_t>(at.next), at.candidates.begin() + static_cast<std::ptrdiff_t>(at.count),

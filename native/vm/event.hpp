@@ -1,8 +1,8 @@
 // What threads do to each other, and when it matters: the one dependence function.
 #pragma once
 
-#include <algorithm>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "vm/memory.hpp"
@@ -17,6 +17,7 @@ enum class Commuting : u8 { no, add, and_, or_, xor_, max, min, umax, umin };
 struct Access {
     Address address;
     u64 size;
+    u64 before;  // what a write of at most 8 bytes overwrites
     bool reads;
     bool writes;
     Commuting commuting;
@@ -39,10 +40,11 @@ inline bool conflict(const Access& x, const Access& y, bool commute) {
 using Accesses = std::vector<Access>;
 
 // Whether the order of two events of different threads matters.
-inline bool dependent(const Accesses& x, const Accesses& y, bool commute) {
-    return std::ranges::any_of(x, [&](const Access& one) {
-        return std::ranges::any_of(y, [&](const Access& other) { return conflict(one, other, commute); });
-    });
+inline bool dependent(std::span<const Access> x, std::span<const Access> y, bool commute) {
+    for (const Access& one : x)
+        for (const Access& other : y)
+            if (conflict(one, other, commute)) return true;
+    return false;
 }
 
 }  // namespace mazurka

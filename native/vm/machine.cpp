@@ -201,7 +201,7 @@ void Machine::end_stack_objects(Slot slot, u32 down_to, i32 pc) {
         const Object& object = spaces_[slot].objects[number];
         if (!object.is_private) {
             if (world_.several)
-                accesses_.push_back({address_of(slot, number), std::max<u64>(object.size, 1), false, true, Commuting::no, Ordering::plain});
+                accesses_.push_back({address_of(slot, number), std::max<u64>(object.size, 1), 0, false, true, Commuting::no, Ordering::plain});
             end_object(slot, number, pc);
         }
         number = object.below;
@@ -213,6 +213,15 @@ const Object* Machine::object(Address address) const {
     const u64 object = object_of(address);
     const Space& space = spaces_[owner_of(object)];
     return number_of(object) < space.objects.size() ? &space.objects[number_of(object)] : nullptr;
+}
+
+void Machine::poke(Address address, u32 size, u64 value) {
+    const Object* found = object(address);
+    const u64 id = object_of(address);
+    const u64 at = found->at + (address - (id << offset_bits));
+    save_bytes(owner_of(id), at, size);
+    put(&spaces_[owner_of(id)].bytes[at], value, size);
+    put(&spaces_[owner_of(id)].undefined[at], 0, size);
 }
 
 bool Machine::read(Address address, std::span<u8> into) const {
@@ -284,6 +293,19 @@ void Machine::fail(Slot slot, Fault fault, Address address, u64 size) {
     failure_ = {fault, slot, address, size, frames(slot)};
 }
 
+void Machine::record(Operation operation) {
+    operation.frames = frames(operation.thread);
+    operations_.push_back(std::move(operation));
+    if (operations_.size() < forget_at_) return;
+    // A long local computation is no part of a trace: of accesses that nobody else can see, only the latest are kept.
+    const auto half = operations_.begin() + static_cast<std::ptrdiff_t>(operations_.size() / 2);
+    const auto kept = std::remove_if(operations_.begin(), half, [](const Operation& old) {
+        return !old.visible && (old.kind == OperationKind::load || old.kind == OperationKind::store);
+    });
+    operations_.erase(kept, half);
+    forget_at_ = std::max(most_recorded, 2 * operations_.size());
+}
+
 std::vector<u32> Machine::frames(Slot slot) const {
     std::vector<u32> positions;
     const Thread& thread = threads_[slot];
@@ -296,9 +318,13 @@ std::vector<u32> Machine::frames(Slot slot) const {
 Machine::Outcome Machine::step(Slot slot, std::span<const u32> choices) {
     accesses_.clear();
     ranges_.clear();
+    guarded_ = false;
     choices_ = choices;
     touch(slot);
-    return resume(slot, true) == Stop::blocked ? Outcome::blocked : Outcome::done;
+    const Outcome outcome = resume(slot, true) == Stop::blocked ? Outcome::blocked : Outcome::done;
+    // Even an event that touches nothing needs the process to be alive, which `exit` ends.
+    if (accesses_.empty()) accesses_.push_back({address_of(slot, 0) + code_.thread_block_size - 1, 1, 0, true, false, Commuting::no, Ordering::seq_cst});
+    return outcome;
 }
 
 void Machine::next(Slot slot, std::span<const u32> choices, Next& next) {
@@ -593,7 +619,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     bool writes = in.op != Op::load;
                     if (in.op == Op::compare_exchange) writes = (get(bytes, in.size) & mask(in.bits)) == value(in.b);
                     const auto commuting = in.op == Op::update && in.dst < 0 ? commuting_class[static_cast<std::size_t>(in.d)] : Commuting::no;
-                    accesses_.push_back({address, in.size, !storing, writes, commuting, static_cast<Ordering>(in.c)});
+                    accesses_.push_back({address, in.size, writes ? get(bytes, in.size) : 0, !storing, writes, commuting, static_cast<Ordering>(in.c)});
                 }
                 if (!place.object->alive) [[unlikely]] return failing(dead(*place.object), address, in.size);
                 if (in.op == Op::load) {
@@ -672,7 +698,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 const u64 extent = std::max<u64>(place.object->size, 1);
                 if (place.shared) {
                     if (!may_take()) return leave(Stop::event);
-                    accesses_.push_back({address, extent, false, true, Commuting::no, Ordering::plain});
+                    accesses_.push_back({address, extent, 0, false, true, Commuting::no, Ordering::plain});
                 }
                 if (!place.object->alive) return failing(Fault::double_free, address, place.object->size);
                 end_object(place.owner, number_of(object_of(address)), static_cast<i32>(pc));
@@ -687,7 +713,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 if (place.object->kind != ObjectKind::heap || place.at != place.object->at) return failing(Fault::invalid_free, address, 0);
                 if (place.shared) {
                     if (!may_take()) return leave(Stop::event);
-                    accesses_.push_back({address, 1, true, false, Commuting::no, Ordering::plain});
+                    accesses_.push_back({address, 1, 0, true, false, Commuting::no, Ordering::plain});
                 }
                 if (!place.object->alive) return failing(Fault::freed, address, place.object->size);
                 set(in.dst, place.object->size, 0);
@@ -747,7 +773,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             case Op::end_thread: {
                 if (!may_take()) return leave(Stop::event);
                 const Address block = address_of(slot, 0);
-                accesses_.push_back({block, 4, false, true, Commuting::no, Ordering::seq_cst});
+                accesses_.push_back({block, 4, 0, false, true, Commuting::no, Ordering::seq_cst});
                 end_stack_objects(slot, 0, static_cast<i32>(pc));
                 const u64 at = spaces_[slot].objects[0].at;
                 save_bytes(slot, at, 4);
@@ -798,6 +824,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 break;
             }
             case Op::assume:
+                guarded_ |= thread.state.depth != 0;
                 if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_branch);
                 if (value(in.a) != 0) break;
                 if (thread.state.depth != 0) {
@@ -809,6 +836,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 return leave(Stop::ended);
             case Op::await:
                 if (thread.state.depth == 0) return failing(Fault::await_outside_section);
+                guarded_ = true;
                 if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_branch);
                 if (value(in.a) != 0) break;
                 waiting_ = {pc, value(in.b), value(in.c)};
@@ -847,7 +875,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             }
             case Op::exit_:
                 if (!may_take()) return leave(Stop::event);
-                accesses_.push_back({0, everything, false, true, Commuting::no, Ordering::seq_cst});
+                accesses_.push_back({0, everything, 0, false, true, Commuting::no, Ordering::seq_cst});
                 save_world();
                 world_.exited = true;
                 thread.state.status = Status::ended;

@@ -79,7 +79,10 @@ public:
     enum class Outcome : u8 { done, blocked };
     // Take a step, which must be enabled; `blocked` says that it was not (and leaves the state in the middle: rewind).
     Outcome step(Slot thread, std::span<const u32> choices);
-    const Accesses& accesses() const { return accesses_; }  // of the last step
+    // Of the last step: what it touched, the sizes of the choices that it made, whether it could have been disabled.
+    const Accesses& accesses() const { return accesses_; }
+    const std::vector<u32>& ranges() const { return ranges_; }
+    bool guarded() const { return guarded_; }
 
     bool exited() const { return world_.exited; }
     bool failed() const { return world_.failed; }
@@ -95,7 +98,11 @@ public:
     std::vector<u32> frames(Slot thread) const;
     const Object* object(Address address) const;
     bool read(Address address, std::span<u8> into) const;
-    std::vector<Operation> take_operations() { return std::exchange(operations_, {}); }
+    void poke(Address address, u32 size, u64 value);  // into an object; undone by `rewind`
+    std::vector<Operation> take_operations() {
+        forget_at_ = most_recorded;
+        return std::exchange(operations_, {});
+    }
     u64 instructions_executed() const { return executed_; }
     std::vector<u8> state() const;  // everything that the future depends on
 
@@ -161,10 +168,7 @@ private:
     Slot find_name(Slot parent, u32 child);
     void start_thread(Slot slot, u32 function, std::span<const u64> arguments, std::span<const u64> undefined);
     void fail(Slot slot, Fault fault, Address address = 0, u64 size = 0);
-    void record(Operation operation) {
-        operation.frames = frames(operation.thread);
-        operations_.push_back(std::move(operation));
-    }
+    void record(Operation operation);
 
     const Code& code_;
     MachineOptions options_;
@@ -182,9 +186,12 @@ private:
     std::span<const u32> choices_;
     std::vector<u32> ranges_;
     Waiting waiting_{};
+    bool guarded_ = false;
     bool recording_ = false;
     bool probing_ = false;
+    static constexpr std::size_t most_recorded = 20'000;
     std::vector<Operation> operations_;
+    std::size_t forget_at_ = most_recorded;
 };
 
 }  // namespace mazurka

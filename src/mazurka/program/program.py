@@ -105,6 +105,7 @@ class Program:
 
 
 # The control block of a thread: an ordinary object, which `Spawn` and `Self` give the address of. The machine
-# writes `done` when the thread ends; all other fields belong to the library models.
+# writes `done` when the thread ends, and the last byte stands for the life of the process; all other fields belong to
+# the library models.
 THREAD_BLOCK_SIZE = 32
 THREAD_BLOCK_DONE = 0  # i32: 1 once the thread has ended
