@@ -1,0 +1,68 @@
+"""Mazurka checks concurrent programs: every interleaving, or the one that shows the bug.
+
+    >>> import mazurka
+    >>> result = mazurka.check("examples/lost_update.c")
+    >>> result.verdict
+    <Verdict.BUG: 'bug'>
+    >>> result.bug.message
+    'assertion `counter == 2` failed'
+
+`check` answers with a `Result`, a plain value: the verdict, counts, and for a bug the `Trace` and the `Schedule`, which
+`replay` executes again. What cannot be checked raises `InputError`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mazurka.checking import check, load, replay
+    from mazurka.errors import InputError, MazurkaError
+    from mazurka.program.program import Program
+    from mazurka.result import Bug, Result, Verdict
+    from mazurka.schedule import Schedule
+    from mazurka.trace import Trace
+
+    __version__: str
+
+__all__ = [
+    "Bug",
+    "InputError",
+    "MazurkaError",
+    "Program",
+    "Result",
+    "Schedule",
+    "Trace",
+    "Verdict",
+    "__version__",
+    "check",
+    "load",
+    "replay",
+]
+
+# Where each name lives; imported when it is first used, so that `import mazurka` costs nothing.
+_HOMES = {
+    "Bug": "mazurka.result",
+    "InputError": "mazurka.errors",
+    "MazurkaError": "mazurka.errors",
+    "Program": "mazurka.program.program",
+    "Result": "mazurka.result",
+    "Schedule": "mazurka.schedule",
+    "Trace": "mazurka.trace",
+    "Verdict": "mazurka.result",
+    "check": "mazurka.checking",
+    "load": "mazurka.checking",
+    "replay": "mazurka.checking",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("mazurka")
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'mazurka' has no attribute {name!r}")
+    return getattr(importlib.import_module(home), name)

@@ -1,0 +1,134 @@
+"""From source files to a verdict."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from mazurka.engines.stateless import ALGORITHMS, Options, Progress, explore
+from mazurka.errors import InputError
+from mazurka.program.program import Program
+from mazurka.result import Result, Verdict
+from mazurka.schedule import Schedule
+
+if TYPE_CHECKING:
+    from mazurka.transforms.lowering import Lowered
+
+Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def load(
+    files: Files,
+    *,
+    compiler_arguments: Sequence[str] = (),
+    program_arguments: Sequence[str] = (),
+    cc: str | None = None,
+) -> Program:
+    """Compile C or C++ source files (or read .ll and .bc files) into one program, ready to be explored."""
+    from mazurka.frontends.c import load_c_program
+    from mazurka.transforms import prepare
+
+    paths = [files] if isinstance(files, str | os.PathLike) else files
+    program = load_c_program(
+        [os.fspath(path) for path in paths],
+        compiler_arguments=compiler_arguments,
+        program_arguments=program_arguments,
+        cc=cc,
+    )
+    return prepare(program)
+
+
+def check(
+    source: Program | Files,
+    *,
+    compiler_arguments: Sequence[str] = (),
+    program_arguments: Sequence[str] = (),
+    cc: str | None = None,
+    algorithm: str = "sleepsets",
+    commute: bool = True,
+    uninitialised: bool = True,
+    keep_going: bool = False,
+    timeout: float | None = None,
+    max_executions: int | None = None,
+    max_steps: int = 100_000,
+    progress: Callable[[Progress], None] | None = None,
+) -> Result:
+    """Execute a program under every interleaving of its threads. `source` is a file, several files, or a `Program`.
+
+    `compiler_arguments` are what a C compiler takes (`["-DN=3", "-Iinclude"]`), `program_arguments` are the program's
+    `argv[1]` and on; `engines.stateless.Options` says what the others do. Ctrl-C ends the search with the verdict
+    "incomplete". Raises `InputError` for whatever cannot be checked.
+    """
+    if algorithm not in ALGORITHMS:
+        raise InputError(f"no algorithm {algorithm!r}; there are: {', '.join(ALGORITHMS)}")
+    for name, limit in (("timeout", timeout), ("max_executions", max_executions), ("max_steps", max_steps)):
+        if limit is not None and limit <= 0:
+            raise InputError(f"{name} must be above 0, not {limit}")
+    options = Options(algorithm, commute, uninitialised, keep_going, timeout, max_executions, max_steps)
+    start = time.monotonic()
+    program, lowered = _lower(source, compiler_arguments, program_arguments, cc)
+    outcome = explore(lowered, options, progress)
+    bug = trace = None
+    if outcome.failure is not None:
+        from mazurka.replaying import replay_schedule
+
+        replayed = replay_schedule(program, lowered, outcome.failure, uninitialised=uninitialised, max_steps=max_steps)
+        bug, trace = replayed.bug, replayed.trace
+        if bug is None:
+            raise AssertionError("the bug that the search found does not show when its schedule is replayed")
+    return Result(
+        verdict=Verdict.BUG if bug else Verdict.INCOMPLETE if outcome.reason else Verdict.OK,
+        bug=bug,
+        complete=outcome.progress.complete,
+        blocked=outcome.progress.blocked,
+        redundant=outcome.progress.redundant,
+        algorithm=algorithm,
+        seconds=time.monotonic() - start,
+        trace=trace,
+        schedule=outcome.failure,
+        reason=outcome.reason,
+    )
+
+
+def replay(
+    source: Program | Files,
+    schedule: Schedule,
+    *,
+    compiler_arguments: Sequence[str] = (),
+    program_arguments: Sequence[str] = (),
+    cc: str | None = None,
+    uninitialised: bool = True,
+    max_steps: int = 100_000,
+) -> Result:
+    """Execute a program once more, exactly as `schedule` says. The result is about this one execution: a bug if it
+    shows one, incomplete if the schedule ends before the program does. Raises `InputError` for a schedule that does
+    not fit the program."""
+    from mazurka.replaying import replay_schedule
+
+    start = time.monotonic()
+    program, lowered = _lower(source, compiler_arguments, program_arguments, cc)
+    replayed = replay_schedule(program, lowered, schedule, uninitialised=uninitialised, max_steps=max_steps)
+    return Result(
+        verdict=Verdict.BUG if replayed.bug else Verdict.OK if replayed.ended else Verdict.INCOMPLETE,
+        bug=replayed.bug,
+        complete=int(replayed.ended and not replayed.blocked),
+        blocked=int(replayed.blocked),
+        redundant=0,
+        algorithm="replay",
+        seconds=time.monotonic() - start,
+        trace=replayed.trace,
+        schedule=schedule,
+        reason=None if replayed.ended or replayed.bug else "the schedule ends before the program does",
+    )
+
+
+def _lower(
+    source: Program | Files, compiler_arguments: Sequence[str], program_arguments: Sequence[str], cc: str | None
+) -> tuple[Program, Lowered]:
+    from mazurka.transforms.lowering import lower
+
+    if not isinstance(source, Program):
+        source = load(source, compiler_arguments=compiler_arguments, program_arguments=program_arguments, cc=cc)
+    return source, lower(source)

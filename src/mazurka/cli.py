@@ -1,0 +1,338 @@
+"""The command line: `mazurka check`, `mazurka replay`, `mazurka print`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from mazurka.errors import InputError, MazurkaError
+
+if TYPE_CHECKING:
+    from mazurka.engines.stateless import Progress
+    from mazurka.result import Result
+
+EXIT_INPUT = 2
+EXIT_INTERNAL = 4
+
+_EXIT_CODES = """\
+exit codes:
+  0  verified: everything was covered and no bug found
+  1  a bug was found
+  2  the input or the usage is at fault
+  3  incomplete: a limit or an interrupt ended the search
+  4  an error in Mazurka itself
+"""
+
+
+class _CompilerOption(argparse.Action):
+    """Options for the C compiler, kept in their order: `-DX=1`, `-D X`, `-std=c11`, `-include FILE`."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any, option: str | None = None
+    ) -> None:
+        assert option is not None
+        attached = option + ("=" if option == "-std" else "") + value
+        words = [option, value] if option in ("-include", "-isystem") else [attached]
+        namespace.compiler_arguments = [*namespace.compiler_arguments, *words]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mazurka",
+        description="Checks concurrent C and C++ programs under every interleaving of their threads.",
+        epilog=_EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="store_true", help="show the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    check = _command(commands, "check", "execute a program under every interleaving and report the first bug")
+    check.add_argument("files", nargs="+", metavar="FILE", help="C or C++ source files, or LLVM .ll and .bc files")
+    search = check.add_argument_group("search")
+    search.add_argument(
+        "--algorithm",
+        choices=("sleepsets", "exhaustive"),
+        default="sleepsets",
+        help="sleepsets: one execution of each equivalence class; exhaustive: every interleaving (default: sleepsets)",
+    )
+    search.add_argument(
+        "--no-commute",
+        dest="commute",
+        action="store_false",
+        help="tell apart the orders of updates whose old value nobody uses",
+    )
+    search.add_argument("--keep-going", action="store_true", help="go on counting after the first bug")
+    search.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="stop the search after this time")
+    search.add_argument("--max-executions", type=_count, metavar="N", help="stop the search after N executions")
+    _add_execution_options(search)
+    output = check.add_argument_group("output")
+    output.add_argument("--save-schedule", metavar="FILE", help="write the schedule of a bug to FILE, for replay")
+    output.add_argument("--no-progress", dest="progress", action="store_false", help="no progress line on a terminal")
+    _add_output_options(output)
+
+    replay = _command(commands, "replay", "execute a program once more, exactly as a schedule says")
+    replay.add_argument("files", nargs="+", metavar="FILE", help="the files as for check; the last one is the schedule")
+    _add_execution_options(replay.add_argument_group("execution"))
+    _add_output_options(replay.add_argument_group("output"))
+
+    shown = _command(commands, "print", "print the program that check explores, in Mazurka's own representation")
+    shown.add_argument("files", nargs="+", metavar="FILE", help="the files as for check")
+    return parser
+
+
+def _command(commands: Any, name: str, description: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=description,
+        description=description[0].upper() + description[1:] + ".",
+        usage=f"mazurka {name} [options] FILE… {'SCHEDULE.json ' if name == 'replay' else ''}[-- ARGUMENT…]",
+        epilog="What follows -- are the arguments of the program itself.",
+        allow_abbrev=False,
+    )
+    compiler = command.add_argument_group("compiler", "as a C compiler takes them")
+    command.set_defaults(compiler_arguments=[])
+    for option, value, meaning in (
+        ("-D", "NAME[=VALUE]", "define a macro"),
+        ("-U", "NAME", "undefine a macro"),
+        ("-I", "DIR", "search DIR for headers"),
+        ("-isystem", "DIR", "search DIR for system headers"),
+        ("-include", "FILE", "include FILE first"),
+        ("-std", "STANDARD", "the language standard: -std=c11"),
+    ):
+        compiler.add_argument(option, action=_CompilerOption, metavar=value, help=meaning, dest="compiler_arguments")
+    compiler.add_argument("--cc", metavar="CLANG", help="use this clang instead of the one that is installed along")
+    return command
+
+
+def _add_execution_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--max-steps",
+        type=_count,
+        default=100_000,
+        metavar="N",
+        help="report an execution of N steps as one that may not end (default: 100000)",
+    )
+    group.add_argument(
+        "--no-uninitialised",
+        dest="uninitialised",
+        action="store_false",
+        help="do not report branches and addresses that depend on memory that was never written",
+    )
+
+
+def _add_output_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="(default: auto)")
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a time above 0")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if not 0 < value < 1 << 63:
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
+    return value
+
+
+_seconds.__name__ = "time"  # what argparse calls a value that does not convert
+_count.__name__ = "number"
+
+
+# ------------------------------------------------------------------------------------------------ commands
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without arrows still shows the rest
+    try:
+        return _run(list(sys.argv[1:] if arguments is None else arguments))
+    except InputError as error:
+        _complain(error)
+        return EXIT_INPUT
+    except KeyboardInterrupt:
+        print("mazurka: interrupted before the search began", file=sys.stderr)
+        return 3
+    except Exception as error:
+        if os.environ.get("MAZURKA_DEBUG"):
+            traceback.print_exc()
+        what = str(error) if isinstance(error, MazurkaError) else f"{type(error).__name__}: {error}"
+        print(
+            f"mazurka: internal error: {what}\n"
+            "This is a defect of Mazurka, not of your program: please report it, with the program and the output of\n"
+            "the same command with MAZURKA_DEBUG=1 in the environment.",
+            file=sys.stderr,
+        )
+        return EXIT_INTERNAL
+
+
+def _run(words: list[str]) -> int:
+    program_arguments: list[str] = []
+    if "--" in words:
+        cut = words.index("--")
+        words, program_arguments = words[:cut], words[cut + 1 :]
+    parser = _parser()
+    options = parser.parse_args(words)
+    if options.version:
+        import mazurka
+
+        print(f"mazurka {mazurka.__version__}")
+        return 0
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return EXIT_INPUT
+    compiling = {
+        "compiler_arguments": options.compiler_arguments,
+        "program_arguments": program_arguments,
+        "cc": options.cc,
+    }
+    if options.command == "print":
+        return _print(options, compiling)
+    if options.command == "replay":
+        return _replay(options, compiling)
+    return _check(options, compiling)
+
+
+def _check(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
+    from mazurka.checking import check
+
+    progress = _ProgressLine() if options.progress and sys.stderr.isatty() else None
+    try:
+        result = check(
+            options.files,
+            **compiling,
+            algorithm=options.algorithm,
+            commute=options.commute,
+            uninitialised=options.uninitialised,
+            keep_going=options.keep_going,
+            timeout=options.timeout,
+            max_executions=options.max_executions,
+            max_steps=options.max_steps,
+            progress=progress,
+        )
+    finally:
+        if progress is not None:
+            progress.clear()
+    if options.save_schedule is not None and result.schedule is not None:
+        _save_schedule(result, options.save_schedule)
+    _report(result, options, _replay_commands(options, compiling) if result.schedule else [])
+    return result.verdict.exit_code
+
+
+def _replay(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
+    from pathlib import Path
+
+    from mazurka.checking import replay
+    from mazurka.schedule import Schedule
+
+    *files, schedule = options.files
+    if not files:
+        raise InputError("replay needs a schedule after the source files: mazurka replay FILE… SCHEDULE.json")
+    result = replay(
+        files,
+        Schedule.load(Path(schedule)),
+        **compiling,
+        uninitialised=options.uninitialised,
+        max_steps=options.max_steps,
+    )
+    _report(result, options, [])
+    return result.verdict.exit_code
+
+
+def _print(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
+    from mazurka.checking import load
+    from mazurka.program.printer import format_program
+
+    program = load(options.files, **compiling)
+    with _reader_may_leave():
+        print(format_program(program))
+    return 0
+
+
+def _report(result: Result, options: argparse.Namespace, replay_with: Sequence[str]) -> None:
+    from mazurka.reports import json, text
+
+    with _reader_may_leave():
+        if options.json:
+            json.write(result, sys.stdout)
+        else:
+            text.write(result, sys.stdout, replay_with=replay_with, color=options.color)
+
+
+@contextmanager
+def _reader_may_leave() -> Iterator[None]:
+    """In `mazurka check … | head`, the reader of the pipe has seen enough at some point. The verdict stands."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _save_schedule(result: Result, file: str) -> None:
+    import json
+
+    assert result.schedule is not None
+    try:
+        with open(file, "w") as stream:
+            json.dump(result.schedule.to_json(), stream)
+            stream.write("\n")
+    except OSError as error:
+        raise InputError(f"{file}: the schedule cannot be saved: {error.strerror}") from None
+
+
+def _replay_commands(options: argparse.Namespace, compiling: dict[str, Any]) -> list[str]:
+    """Lines to copy that show the bug's execution again: where its schedule was not saved, that comes first."""
+    inputs = [*compiling["compiler_arguments"]]
+    if compiling["cc"]:
+        inputs += ["--cc", compiling["cc"]]
+    if not options.uninitialised:
+        inputs.append("--no-uninitialised")
+    if options.max_steps != 100_000:
+        inputs += ["--max-steps", str(options.max_steps)]
+    arguments = ["--", *compiling["program_arguments"]] if compiling["program_arguments"] else []
+    schedule = options.save_schedule or "bug.json"
+    replay = shlex.join(["mazurka", "replay", *inputs, *options.files, schedule, *arguments])
+    if options.save_schedule:
+        return [replay]
+    search = [] if options.algorithm == "sleepsets" else ["--algorithm", options.algorithm]
+    search += [] if options.commute else ["--no-commute"]
+    saving = shlex.join(["mazurka", "check", *inputs, *search, *options.files, "--save-schedule", schedule, *arguments])
+    return [saving, replay]
+
+
+class _ProgressLine:
+    """One line on a terminal that says how far the search is."""
+
+    def __call__(self, progress: Progress) -> None:
+        executions = progress.complete + progress.blocked + progress.redundant
+        rate = executions / progress.seconds if progress.seconds else 0
+        line = f"{executions:,} executions, {rate:,.0f} per second, depth {progress.depth}, {progress.seconds:.0f} s"
+        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _complain(error: InputError) -> None:
+    """What a compiler printed is passed on as it is."""
+    text = str(error).rstrip("\n")
+    print(text if "\n" in text else f"mazurka: {text}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,243 @@
+"""Run one execution again, exactly as its schedule says, and tell what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mazurka.errors import InputError
+from mazurka.faults import explain
+from mazurka.naming import Names
+from mazurka.narration import narrate
+from mazurka.positions import Source
+from mazurka.program.instructions import Await
+from mazurka.result import Bug
+from mazurka.schedule import Schedule, Step
+from mazurka.trace import Thread, Trace, TraceStep, Wait
+
+if TYPE_CHECKING:
+    from mazurka._native import Machine, Operation
+    from mazurka.program.program import Program
+    from mazurka.transforms.lowering import Lowered
+
+# Longer traces lose their middle: nobody reads a hundred thousand steps.
+_LONGEST_TRACE = 1000
+_KEPT_AT_EACH_END = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """`bug` is what the execution shows, if anything. It is not `ended` if threads could still go on, and `blocked`
+    if it ended because of an assumption."""
+
+    trace: Trace
+    bug: Bug | None
+    ended: bool
+    blocked: bool
+
+
+def replay_schedule(
+    program: Program, lowered: Lowered, schedule: Schedule, *, uninitialised: bool = True, max_steps: int = 100_000
+) -> Replay:
+    """Re-run `schedule`; an `InputError` says at which step it does not fit the program."""
+    from mazurka import _native
+
+    try:
+        machine = _native.Machine(lowered.code, uninitialised=uninitialised, record=True, thread_names=schedule.threads)
+    except ValueError as error:
+        raise InputError(f"the schedule does not fit the program: {error}") from None
+    operations = [(0, operation) for operation in machine.operations()]
+    for number, step in enumerate(schedule.steps, 1):
+        _take(machine, step, number, len(schedule.steps))
+        operations += [(number, operation) for operation in machine.operations()]
+    return _Ending(program, lowered, machine, operations, len(schedule.steps), max_steps).tell()
+
+
+def _take(machine: Machine, step: Step, number: int, count: int) -> None:
+    """One step, after every check that it fits."""
+    problem = f"the schedule does not fit the program: step {number} of {count} is of thread {step.thread}, "
+    threads = {machine.thread_name(thread): thread for thread in machine.threads()}
+    if machine.failure() is not None or machine.exited():
+        raise InputError(problem + "but the execution has ended before it")
+    if step.thread not in threads:
+        raise InputError(problem + "which does not exist then")
+    thread = threads[step.thread]
+    if machine.status(thread) != "ready":
+        raise InputError(problem + f"which has {machine.status(thread)} before it")
+    if any(choice < 0 for choice in step.choices):
+        raise InputError(problem + "with a choice below 0")
+    ahead = machine.next(thread, step.choices)
+    made = len(ahead.ranges)
+    if len(step.choices) > made:
+        # It met no more choices than these, or the next one has no such value.
+        ranges = machine.next(thread, step.choices[:made]).ranges
+        if len(ranges) > made:
+            raise InputError(f"{problem}with the choice {step.choices[made]} where there are {ranges[made]}")
+        raise InputError(f"{problem}with {len(step.choices)} choices, where it makes {made}")
+    if not ahead.enabled:
+        raise InputError(problem + "which cannot go on then: it waits")
+    machine.step(thread, step.choices)
+
+
+class _Ending:
+    """The end of an execution, and what it means."""
+
+    def __init__(
+        self,
+        program: Program,
+        lowered: Lowered,
+        machine: Machine,
+        operations: list[tuple[int, Operation]],
+        steps: int,
+        limit: int,
+    ) -> None:
+        self._program = program
+        self._lowered = lowered
+        self._machine = machine
+        self._operations = operations
+        self._steps = steps
+        self._limit = limit
+        self._source = Source(lowered)
+        self._names = Names(program, lowered, machine)
+        self._names.learn(operation for _, operation in operations)
+
+    def tell(self) -> Replay:
+        waiting: tuple[Wait, ...] = ()
+        cycle: tuple[str, ...] = ()
+        bug: Bug | None = None
+        failure: tuple[int, Sequence[int], str] | None = None
+        ended = self._has_ended()
+        blocked = False
+        failed = self._machine.failure()
+        if failed is not None:
+            done = [operation for _, operation in self._operations]
+            message = explain(failed, done, self._source, self._names, self._lowered)
+            if failed.fault == "too_many_instructions":
+                message += self._loop(failed.frames)
+            bug = self._bug(failed.kind, message, failed.thread, failed.frames)
+            failure = (failed.thread, failed.frames, message)
+        elif ended and not self._machine.exited():
+            waiting = self._waiting()
+            cycle = _cycle(waiting)
+            blocked = self._blocked_by_assumption()
+            if waiting and not blocked:
+                bug = _deadlock(waiting, cycle)
+        elif not ended and self._steps >= self._limit:
+            thread = self._operations[-1][1].thread
+            frames = self._machine.frames(thread)
+            message = f"no end within {self._limit:,} steps{self._loop(frames)}"
+            failure = (thread, frames, message)
+            remedy = "allow more with --max-steps, or write a wait for another thread as __VERIFIER_assume(condition)"
+            bug = self._bug("steps", f"{message}; {remedy}", thread, frames)
+        steps = narrate(self._operations, self._source, self._names, failure)
+        return Replay(self._trace(steps, waiting, cycle), bug, ended, blocked)
+
+    def _has_ended(self) -> bool:
+        machine = self._machine
+        if machine.exited() or machine.failure() is not None:
+            return True
+        return not any(_can_go_on(machine, thread) for thread in machine.threads())
+
+    def _bug(self, kind: str, message: str, thread: int, frames: Sequence[int]) -> Bug:
+        position = self._source.position(frames)
+        file, line = (position.file, position.line) if position else (None, None)
+        return Bug(kind, message, file, line, self._names.thread(thread))
+
+    def _loop(self, frames: Sequence[int]) -> str:
+        loop = self._source.loop(frames)
+        return f", in the loop at {loop}" if loop else ""
+
+    def _blocked_by_assumption(self) -> bool:
+        """Whether some thread was stopped by the user's word that this does not happen."""
+        for thread in self._machine.threads():
+            if self._machine.status(thread) == "stopped":
+                return True
+            if self._machine.status(thread) == "ready":
+                guard = self._machine.next(thread).waiting
+                if guard is None or not isinstance(self._lowered.origin[guard.pc][1], Await):
+                    return True
+        return False
+
+    def _waiting(self) -> tuple[Wait, ...]:
+        waits = []
+        for thread in self._machine.threads():
+            guard = self._machine.next(thread).waiting if self._machine.status(thread) == "ready" else None
+            if guard is None:
+                continue
+            position = self._source.position(self._machine.frames(thread))
+            awaited = self._lowered.origin[guard.pc][1]
+            if isinstance(awaited, Await):
+                what, name = awaited.what, self._names.place(guard.object, 1, thread).name
+            else:
+                what, name = "a condition that it assumes", None
+            waits.append(
+                Wait(
+                    self._names.thread(thread),
+                    position.file if position else None,
+                    position.line if position else None,
+                    self._source.statement(position) if position else None,
+                    what,
+                    name,
+                    self._names.thread_at(guard.holder) if guard.holder else None,
+                )
+            )
+        return tuple(waits)
+
+    def _trace(self, steps: list[TraceStep], waiting: tuple[Wait, ...], cycle: tuple[str, ...]) -> Trace:
+        functions: dict[int, str] = {}
+        for _, operation in self._operations:
+            if operation.thread not in functions:
+                function = self._source.outermost(operation.frames)
+                if function is not None:
+                    functions[operation.thread] = function
+        for thread in self._machine.threads():
+            if thread not in functions:
+                function = self._source.outermost(self._machine.frames(thread))
+                if function is not None:
+                    functions[thread] = function
+        printed = bytes(op.written or 0 for _, op in self._operations if op.kind == "output")
+        omitted = len(steps) - 2 * _KEPT_AT_EACH_END if len(steps) > _LONGEST_TRACE else 0
+        if omitted:
+            steps = steps[:_KEPT_AT_EACH_END] + steps[-_KEPT_AT_EACH_END:]
+        return Trace(
+            tuple(Thread(self._names.thread(thread), functions.get(thread)) for thread in self._machine.threads()),
+            tuple(steps),
+            waiting,
+            cycle,
+            printed.decode("utf-8", "backslashreplace"),
+            omitted,
+            _KEPT_AT_EACH_END if omitted else 0,
+        )
+
+
+def _can_go_on(machine: Machine, thread: int) -> bool:
+    """Whether a thread has a step that it can take, whatever it chooses on the way."""
+    untried: list[tuple[int, ...]] = [()]
+    while untried:
+        choices = untried.pop()
+        ahead = machine.next(thread, choices)
+        if ahead.enabled:
+            return True
+        for position in range(len(choices), len(ahead.ranges)):
+            zeros = (0,) * (position - len(choices))
+            untried += [(*choices, *zeros, value) for value in range(1, ahead.ranges[position])]
+    return False
+
+
+def _cycle(waiting: Sequence[Wait]) -> tuple[str, ...]:
+    """Threads that wait for each other, if some do: each for what the next one holds."""
+    holders = {wait.thread: wait.holder for wait in waiting}
+    for start in holders:
+        path = [start]
+        while (holder := holders.get(path[-1])) is not None and holder not in path:
+            path.append(holder)
+        if holder is not None:
+            return tuple(path[path.index(holder) :])
+    return ()
+
+
+def _deadlock(waiting: Sequence[Wait], cycle: Sequence[str]) -> Bug:
+    involved = [wait for name in cycle for wait in waiting if wait.thread == name] or list(waiting)
+    first = involved[0]
+    return Bug("deadlock", "deadlock: " + "; ".join(map(str, involved)), first.file, first.line, first.thread)

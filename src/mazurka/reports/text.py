@@ -1,0 +1,222 @@
+"""A result for people: the verdict in words, and for a bug its trace, one column per thread."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, TextIO
+
+from mazurka.result import Bug, Result, Verdict
+from mazurka.trace import Action, Trace, TraceStep, Wait
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_NARROWEST_COLUMN = 22
+_SETUP_SHOWN = 8
+_ACTIONS_SHOWN = 12
+
+
+def summary(result: Result) -> str:
+    """The verdict in one line."""
+    if result.verdict is Verdict.BUG:
+        assert result.bug is not None
+        return f"bug: {_located(result.bug)}"
+    if result.algorithm == "replay":
+        if result.verdict is Verdict.INCOMPLETE:
+            return f"incomplete: {result.reason}"
+        return "this execution stops at a false assumption" if result.blocked else "this execution ends without a bug"
+    counts, seconds = _counts(result), _effort(result)
+    if result.verdict is Verdict.INCOMPLETE:
+        return f"incomplete: {result.reason}; no bug in {counts} ({seconds})"
+    everything = "the only execution" if result.complete + result.blocked == 1 else f"all {counts}"
+    if result.blocked and not result.complete:
+        return f"verified, but nothing was checked to its end: an assumption is false in {everything} ({seconds})"
+    return f"verified: {everything} ({seconds})"
+
+
+def write(
+    result: Result, to: TextIO, *, replay_with: Sequence[str] = (), color: str = "auto", width: int | None = None
+) -> None:
+    """Write the whole report. `replay_with` are command lines that show the execution again."""
+    if result.trace is None:
+        print(summary(result), file=to)
+        return
+    console = _console(to, color, width)
+    style = {Verdict.OK: "bold green", Verdict.BUG: "bold red", Verdict.INCOMPLETE: "bold yellow"}[result.verdict]
+    console.print(summary(result), style=style, markup=False, highlight=False, soft_wrap=True)
+    if result.verdict is Verdict.BUG and result.algorithm != "replay":
+        console.print(f"{_counts(result)} explored ({_time(result)})", style="dim", highlight=False)
+    _write_trace(result.trace, console)
+    if replay_with:
+        console.print("\nto see it again:", highlight=False)
+    for command in replay_with:
+        console.print(f"  {command}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _console(stream: TextIO, color: str, width: int | None) -> Console:
+    from rich.console import Console
+
+    return Console(
+        file=stream,
+        width=width or shutil.get_terminal_size((100, 24)).columns,
+        force_terminal={"always": True, "never": False}.get(color),
+        no_color=True if color == "never" else None,
+        emoji=False,
+    )
+
+
+def _located(bug: Bug) -> str:
+    """A deadlock has several places, which the trace shows."""
+    if bug.file is None or bug.kind == "deadlock":
+        return bug.message
+    return f"{bug.message} ({bug.file}:{bug.line}, thread {bug.thread})"
+
+
+def _counts(result: Result) -> str:
+    """How much was covered: "3,432 executions", with what is special about some of them."""
+    whole = result.complete + result.blocked
+    noun = "interleaving" if result.algorithm == "exhaustive" else "execution"
+    text = f"{whole:,} {noun}{'' if whole == 1 else 's'}"
+    if result.blocked and result.complete:
+        text += f", {result.blocked:,} of which stop at a false assumption"
+    return text
+
+
+def _time(result: Result) -> str:
+    return f"{result.seconds:.2f} s" if result.seconds < 10 else f"{result.seconds:.0f} s"
+
+
+def _effort(result: Result) -> str:
+    given_up = f", {result.redundant:,} more given up as equivalent" if result.redundant else ""
+    return _time(result) + given_up
+
+
+# ------------------------------------------------------------------------------------------------ the trace
+
+
+def _write_trace(trace: Trace, console: Console) -> None:
+    setup = [step for step in trace.steps if step.setup and not step.failed]
+    steps = [step for step in trace.steps if not step.setup or step.failed]
+    _write_setup(setup, console)
+    acting = {step.thread for step in steps} | {wait.thread for wait in trace.waiting}
+    threads = [thread for thread in trace.threads if thread.name in acting]
+    where = max([len(_where(step)) for step in steps] + [len(_where(wait)) for wait in trace.waiting], default=0)
+    if threads:
+        room = (console.width - where - 2) // len(threads) - 3
+        if room >= _NARROWEST_COLUMN or len(threads) == 1:
+            _write_columns(trace, steps, [(thread.name, str(thread)) for thread in threads], console)
+        else:
+            _write_list(trace, steps, {thread.name: str(thread) for thread in threads}, console)
+    if trace.cycle:
+        console.print(f"\neach waits for the next: {' → '.join([*trace.cycle, trace.cycle[0]])}", highlight=False)
+    if trace.output:
+        console.print("\nthe program printed:", highlight=False)
+        for line in trace.output.splitlines():
+            console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _write_setup(steps: Sequence[TraceStep], console: Console) -> None:
+    """What main did before there were others: for each variable the value that it was left with."""
+    values: dict[str, str] = {}
+    for step in steps:
+        for action in step.actions:
+            if action.object and action.written:
+                values.pop(action.object, None)
+                values[action.object] = action.written
+    if not values:
+        return
+    shown = [f"{name} = {value}" for name, value in list(values.items())[-_SETUP_SHOWN:]]
+    more = f"{len(values) - len(shown)} more, " if len(values) > len(shown) else ""
+    console.print(f"\nmain sets up {more}{', '.join(shown)}", markup=False, highlight=False)
+
+
+def _write_columns(
+    trace: Trace, steps: Sequence[TraceStep], threads: Sequence[tuple[str, str]], console: Console
+) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False, highlight=False)
+    table.add_column("", style="dim", no_wrap=True)
+    for _, title in threads:
+        table.add_column(title, overflow="fold")
+    order = [name for name, _ in threads]
+
+    def add(where: str, thread: str, cell: Text) -> None:
+        cells = [Text()] * len(order)
+        cells[order.index(thread)] = cell
+        table.add_row(where, *cells)
+
+    for number, step in enumerate(steps):
+        if trace.omitted and number == trace.omitted_after:
+            table.add_row("…", f"… {trace.omitted:,} more …")
+        add(_where(step), step.thread, _cell(step))
+    for wait in trace.waiting:
+        add(_where(wait), wait.thread, _waiting_cell(wait))
+    console.print()
+    console.print(table)
+
+
+def _write_list(trace: Trace, steps: Sequence[TraceStep], titles: dict[str, str], console: Console) -> None:
+    """Where there is no room for columns: one step below the other, a heading wherever the thread changes."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = [(step.thread, _where(step), _cell(step)) for step in steps]
+    shown += [(wait.thread, _where(wait), _waiting_cell(wait)) for wait in trace.waiting]
+    width = max(len(where) for _, where, _ in shown)
+    current = None
+    for number, (thread, where, cell) in enumerate(shown):
+        if trace.omitted and number == trace.omitted_after:
+            console.print(f"\n… {trace.omitted:,} more …", highlight=False)
+        if thread != current:
+            console.print(Text(f"\n{titles[thread]}", style="bold"))
+            current = thread
+        line = Table.grid(padding=(0, 2))
+        line.add_column(style="dim", width=width)
+        line.add_column(overflow="fold")
+        line.add_row(where, cell)
+        console.print(line)
+
+
+def _where(at: TraceStep | Wait) -> str:
+    return f"{PurePath(at.file).name}:{at.line}" if at.file else ""
+
+
+def _cell(step: TraceStep) -> Text:
+    """The statement, and below it what it did."""
+    from rich.text import Text
+
+    lines = [Text(step.statement, style="bold" if step.failed else "")] if step.statement else []
+    indent = "  " if step.statement else ""
+    actions = [(action.kind, _shorter(action, step.statement)) for action in step.actions]
+    told = [(kind, text) for kind, text in actions if text]
+    hidden = len(told) - _ACTIONS_SHOWN
+    for number, (kind, text) in enumerate(told):
+        if hidden > 0 and number == _ACTIONS_SHOWN // 2:
+            lines.append(Text(f"{indent}… {hidden} more …", style="dim"))
+        if hidden <= 0 or not 0 <= number - _ACTIONS_SHOWN // 2 < hidden:
+            lines.append(Text(f"✗ {text}", style="bold red") if kind == "fail" else Text(indent + text, style="cyan"))
+    return Text("\n").join(lines)
+
+
+def _waiting_cell(wait: Wait) -> Text:
+    from rich.text import Text
+
+    lines = [Text(wait.statement)] if wait.statement else []
+    return Text("\n").join([*lines, Text(f"✗ {str(wait).removeprefix(wait.thread).strip()}", style="bold red")])
+
+
+def _shorter(action: Action, statement: str | None) -> str:
+    """What the statement does not say itself: of `pthread_mutex_lock(&m)` nothing, of `pthread_mutex_lock(&forks[i])`
+    which fork it is."""
+    if action.kind != "call" or statement is None:
+        return action.text
+    if action.text in statement:
+        return ""
+    function, _, objects = action.text.partition("(")
+    return f"on {objects.replace(')', '', 1)}" if f"{function}(" in statement else action.text

@@ -1,0 +1,91 @@
+"""A trace: what one execution did, in the words of the source. A plain value; `mazurka.replaying` makes it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread, named by the path of its creation, and the function that it runs."""
+
+    name: str
+    function: str | None
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.function})" if self.function and self.function != self.name else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing that a thread did; `text` says all of it in words.
+
+    kind: "read", "write", "update", "compare-exchange", "call" (of a library function, for what it does to the
+    objects it is given), "allocate", "free", "start", "end", "exit", "choose", "print", "stop" or "fail".
+    `object` names what it was done to, `read` and `written` are values as the source would write them.
+    """
+
+    kind: str
+    text: str
+    object: str | None = None
+    read: str | None = None
+    written: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """What a thread did in one line of the source, with no other thread in between.
+
+    `step` is the step of the schedule that it began in, 0 before the first. `setup` marks what main did before there
+    was another thread, `failed` the line in which the execution failed.
+    """
+
+    step: int
+    thread: str
+    file: str | None
+    line: int | None
+    function: str | None
+    statement: str | None
+    actions: tuple[Action, ...]
+    setup: bool = False
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A thread that can never go on: where it waits, for what, and which thread holds that (if one does)."""
+
+    thread: str
+    file: str | None
+    line: int | None
+    statement: str | None
+    what: str
+    object: str | None
+    holder: str | None
+
+    def __str__(self) -> str:
+        text = f"{self.thread} waits for {self.what}"
+        if self.object:
+            text += f" {self.object}"
+        if self.holder and self.holder != self.object:
+            text += f", held by {self.holder}"
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """An execution from its begin to its end. `waiting` are the threads that are blocked at the end; `cycle` names
+    those among them that wait for each other, each for the next. `output` is what the program printed. Of very long
+    traces, `omitted` steps in the middle are left out, after the first `omitted_after`."""
+
+    threads: tuple[Thread, ...]
+    steps: tuple[TraceStep, ...]
+    waiting: tuple[Wait, ...] = ()
+    cycle: tuple[str, ...] = ()
+    output: str = ""
+    omitted: int = 0
+    omitted_after: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,479 @@
+"""The command line: exit codes, messages, JSON, and the exact text of reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mazurka import cli
+from mazurka.reports.text import summary
+from mazurka.result import Result, Verdict
+
+REPORTS = Path(__file__).parent / "reports"
+
+LOST_UPDATE = """\
+#include <assert.h>
+#include <pthread.h>
+
+int counter;
+
+void *worker(void *unused) {
+    counter = counter + 1;
+    return unused;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, worker, 0);
+    pthread_create(&b, 0, worker, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    assert(counter == 2);
+}
+"""
+
+LOCK_ORDER = """\
+#include <pthread.h>
+
+struct account { pthread_mutex_t lock; int balance; } accounts[2];
+
+void *transfer(void *argument) {
+    long from = (long)argument, to = 1 - from;
+    pthread_mutex_lock(&accounts[from].lock);
+    pthread_mutex_lock(&accounts[to].lock);
+    accounts[from].balance--;
+    accounts[to].balance++;
+    pthread_mutex_unlock(&accounts[to].lock);
+    pthread_mutex_unlock(&accounts[from].lock);
+    return 0;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, transfer, (void *)0);
+    pthread_create(&b, 0, transfer, (void *)1);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+}
+"""
+
+USE_AFTER_FREE = """\
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct node { int value; struct node *next; };
+struct node *head;
+
+void *reader(void *unused) {
+    struct node *seen = head;
+    if (seen)
+        printf("value %d\\n", seen->value);
+    return unused;
+}
+
+int main(void) {
+    pthread_t thread;
+    head = malloc(sizeof *head);
+    head->value = 3;
+    head->next = 0;
+    pthread_create(&thread, 0, reader, 0);
+    struct node *old = head;
+    head = 0;
+    free(old);
+    pthread_join(thread, 0);
+}
+"""
+
+CORRECT = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+atomic_int counter;
+int plain;
+
+void *worker(void *unused) {
+    int seen = atomic_load(&counter);
+    atomic_store(&counter, seen);
+    return unused;
+}
+
+int main(void) {
+    pthread_t a;
+    pthread_create(&a, 0, worker, 0);
+    atomic_load(&counter);
+    pthread_join(a, 0);
+    assert(plain == 0);
+}
+"""
+
+# Far more interleavings than anybody can wait for.
+ENDLESS = """\
+#include <pthread.h>
+int x;
+void *worker(void *unused) {
+    for (int i = 0; i < 50; i++) x = x + 1;
+    return unused;
+}
+int main(void) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], 0, worker, 0);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
+}
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the programs above, as the current one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    for name, text in (
+        ("lost_update.c", LOST_UPDATE),
+        ("lock_order.c", LOCK_ORDER),
+        ("use_after_free.c", USE_AFTER_FREE),
+        ("correct.c", CORRECT),
+        ("endless.c", ENDLESS),
+    ):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """The exit code, the standard output and the standard error of a command line."""
+    try:
+        code = cli.main(words)
+    except SystemExit as stop:  # how argparse ends
+        code = stop.code if isinstance(stop.code, int) else 1
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def lines(text: str) -> list[str]:
+    """Without what differs from run to run, and the blanks at the ends of lines."""
+    return [line.rstrip() for line in re.sub(r"\(\d+\.\d\d s", "(… s", text).splitlines()]
+
+
+# -------------------------------------------------------------------------------------- verdicts and exit codes
+
+
+def test_verified_is_0(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "check", "correct.c")
+    assert (code, err) == (0, "")
+    assert out.startswith("verified: all 2 executions (")
+
+
+def test_exhaustive_counts_interleavings(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "check", "correct.c", "--algorithm", "exhaustive")
+    assert code == 0
+    assert out.startswith("verified: all ") and " interleavings (" in out
+
+
+def test_a_bug_is_1(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "check", "lost_update.c")
+    assert (code, err) == (1, "")
+    assert out.startswith("bug: assertion `counter == 2` failed (lost_update.c:17, thread main)\n")
+
+
+def test_a_limit_is_3(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "check", "endless.c", "--max-executions", "10")
+    assert code == 3
+    assert out.startswith("incomplete: the limit of 10 executions was reached; no bug in ")
+
+
+def test_the_time_limit_is_3(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "check", "endless.c", "--timeout", "0.3")
+    assert code == 3
+    assert "the time limit of 0.3 s was reached" in out
+
+
+def test_an_interrupt_is_3_and_says_what_was_covered(here: Path) -> None:
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "mazurka.cli", "check", "endless.c", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=slave,
+        text=True,
+    ) as process:
+        seen = b""
+        while b"executions" not in seen:  # the search has begun
+            seen += os.read(master, 1000)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=30)
+    os.close(master)
+    os.close(slave)
+    assert process.returncode == 3
+    result = json.loads(out)
+    assert (result["verdict"], result["reason"]) == ("incomplete", "interrupted")
+    assert result["complete"] > 0
+
+
+def test_keep_going_counts_after_a_bug(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = json.loads(run(capsys, "check", "--json", "lost_update.c")[1])
+    code, out, _ = run(capsys, "check", "--json", "--keep-going", "lost_update.c")
+    every = json.loads(out)
+    assert code == 1
+    assert every["bug"] == first["bug"]
+    assert every["complete"] > first["complete"]
+
+
+def test_an_internal_error_is_4_and_asks_for_a_report(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("nobody thought of this")
+
+    monkeypatch.setattr("mazurka.checking.check", broken)
+    code, out, err = run(capsys, "check", "correct.c")
+    assert (code, out) == (4, "")
+    assert err.startswith("mazurka: internal error: ZeroDivisionError: nobody thought of this\n")
+    assert "please report it" in err and "Traceback" not in err
+    monkeypatch.setenv("MAZURKA_DEBUG", "1")
+    assert "Traceback" in run(capsys, "check", "correct.c")[2]
+
+
+# -------------------------------------------------------------------------------------------- input at fault
+
+
+def test_no_such_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "check", "missing.c")
+    assert (code, out) == (2, "")
+    assert "missing.c" in err and "no such file" in err.lower()
+
+
+def test_what_the_compiler_says_is_passed_on(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("wrong.c").write_text("int main(void) { return x; }\n")
+    code, out, err = run(capsys, "check", "wrong.c")
+    assert (code, out) == (2, "")
+    assert "wrong.c:1:25: error: use of undeclared identifier 'x'" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["check"], "the following arguments are required: FILE"),
+        (["check", "--wrong", "correct.c"], "unrecognized arguments: --wrong"),
+        (["check", "correct.c", "--algorithm", "magic"], "invalid choice: 'magic'"),
+        (["check", "correct.c", "--timeout", "soon"], "argument --timeout: invalid time value: 'soon'"),
+        (["check", "correct.c", "--timeout", "-1"], "argument --timeout: -1 is not a time above 0"),
+        (["check", "correct.c", "--max-steps", "0"], "argument --max-steps: 0 is not a number above 0"),
+        (["check", "correct.c", "--max-executions", "x"], "argument --max-executions: invalid number value: 'x'"),
+        (["dance"], "invalid choice: 'dance'"),
+        (["replay", "correct.c"], "replay needs a schedule after the source files"),
+    ],
+)
+def test_wrong_usage_is_2(here: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys)
+    assert (code, out) == (2, "")
+    assert "usage: mazurka" in err and "exit codes:" in err
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--version")
+    assert code == 0
+    assert out.startswith("mazurka 0.")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "schedule.json: No such file or directory"),
+        ("not JSON", "schedule.json: not JSON"),
+        ("[]", "schedule.json: not a schedule"),
+        ('{"format": 9}', "schedule.json: schedule format 9, but this version reads format 1"),
+        (
+            '{"format": 1, "threads": ["main"], "steps": [["main"], ["main.7"]]}',
+            "the schedule does not fit the program: step 2 of 2 is of thread main.7, which does not exist then",
+        ),
+    ],
+)
+def test_a_wrong_schedule_is_2(here: Path, capsys: pytest.CaptureFixture[str], text: str | None, message: str) -> None:
+    if text is not None:
+        Path("schedule.json").write_text(text)
+    code, out, err = run(capsys, "replay", "correct.c", "schedule.json")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"mazurka: {message}")
+
+
+def test_a_schedule_that_cannot_be_saved_is_2(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "check", "lost_update.c", "--save-schedule", "no/such/folder.json")
+    assert code == 2
+    assert err == "mazurka: no/such/folder.json: the schedule cannot be saved: No such file or directory\n"
+
+
+# ------------------------------------------------------------------------------------- compiling and arguments
+
+
+def test_compiler_options_are_taken_the_way_a_compiler_takes_them(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("include").mkdir()
+    Path("include/limit.h").write_text("#define LIMIT 3\n")
+    Path("first.h").write_text("#define FIRST 1\n")
+    Path("options.c").write_text(
+        "#include <assert.h>\n#include <limit.h>\n"
+        "int main(void) { assert(LIMIT == 3 && FIRST == 1 && A == 1 && B == 2 && __STDC_VERSION__ == 199901L); }\n"
+    )
+    options = ["-DA", "-D", "B=2", "-Iinclude", "-include", "first.h", "-std=c99"]
+    code, _, err = run(capsys, "check", "options.c", *options)
+    assert (code, err) == (0, "")
+    code, _, err = run(capsys, "check", "options.c", *options, "-UA")
+    assert code == 2 and "'A'" in err
+
+
+def test_the_program_gets_its_arguments(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("arguments.c").write_text(
+        "#include <assert.h>\n#include <string.h>\n"
+        'int main(int argc, char **argv) { assert(argc == 3 && !strcmp(argv[2], "--two")); }\n'
+    )
+    assert run(capsys, "check", "arguments.c", "--", "one", "--two")[0] == 0
+    assert run(capsys, "check", "arguments.c")[0] == 1
+
+
+# ------------------------------------------------------------------------------------------- JSON and replay
+
+
+def test_json_has_all_fields(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "check", "--json", "lost_update.c")
+    result = json.loads(out)
+    assert code == 1
+    assert set(result) == {
+        *("verdict", "bug", "complete", "blocked", "redundant", "algorithm", "seconds", "reason", "trace", "schedule")
+    }
+    assert result["verdict"] == "bug"
+    assert result["bug"] == {
+        "kind": "assertion",
+        "message": "assertion `counter == 2` failed",
+        "file": "lost_update.c",
+        "line": 17,
+        "thread": "main",
+    }
+    assert result["algorithm"] == "sleepsets"
+    assert {"threads", "steps", "waiting", "cycle", "output"} <= set(result["trace"])
+    last = result["trace"]["steps"][-1]
+    assert (last["failed"], last["line"], last["statement"]) == (True, 17, "assert(counter == 2);")
+    assert last["actions"][0] == {
+        "kind": "read",
+        "text": "reads counter = 1",
+        "object": "counter",
+        "read": "1",
+        "written": None,
+    }
+    code, out, _ = run(capsys, "check", "--json", "correct.c")
+    result = json.loads(out)
+    assert code == 0
+    assert (result["verdict"], result["bug"], result["trace"], result["schedule"]) == ("ok", None, None, None)
+
+
+@pytest.mark.parametrize("program", ["lost_update.c", "lock_order.c", "use_after_free.c"])
+def test_replay_shows_the_same_execution(here: Path, capsys: pytest.CaptureFixture[str], program: str) -> None:
+    code, out, _ = run(capsys, "check", "--json", program, "--save-schedule", "bug.json")
+    Path("result.json").write_text(out)
+    found = json.loads(out)
+    assert code == 1
+    for schedule in ("bug.json", "result.json"):
+        code, out, _ = run(capsys, "replay", "--json", program, schedule)
+        again = json.loads(out)
+        assert code == 1
+        assert (again["trace"], again["bug"], again["schedule"]) == (found["trace"], found["bug"], found["schedule"])
+
+
+# --------------------------------------------------------------------------------------------------- reports
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (Result(Verdict.OK, None, 3432, 0, 0, "sleepsets", 0.5), "verified: all 3,432 executions (0.50 s)"),
+        (Result(Verdict.OK, None, 1, 0, 0, "sleepsets", 75.2), "verified: the only execution (75 s)"),
+        (
+            Result(Verdict.OK, None, 5, 2, 9, "sleepsets", 1),
+            "verified: all 7 executions, 2 of which stop at a false assumption (1.00 s, 9 more given up as equivalent)",
+        ),
+        (
+            Result(Verdict.OK, None, 0, 3, 0, "exhaustive", 1),
+            "verified, but nothing was checked to its end: an assumption is false in all 3 interleavings (1.00 s)",
+        ),
+        (
+            Result(Verdict.INCOMPLETE, None, 120000, 0, 0, "exhaustive", 60, reason="interrupted"),
+            "incomplete: interrupted; no bug in 120,000 interleavings (60 s)",
+        ),
+        (Result(Verdict.OK, None, 1, 0, 0, "replay", 1), "this execution ends without a bug"),
+        (Result(Verdict.OK, None, 0, 1, 0, "replay", 1), "this execution stops at a false assumption"),
+    ],
+)
+def test_verdicts_in_words(result: Result, words: str) -> None:
+    assert summary(result) == words
+
+
+@pytest.mark.parametrize("program", ["lost_update", "lock_order", "use_after_free"])
+def test_reports_to_the_letter(here: Path, capsys: pytest.CaptureFixture[str], program: str) -> None:
+    _, out, _ = run(capsys, "check", f"{program}.c", "--save-schedule", "bug.json")
+    assert lines(out) == (REPORTS / f"{program}.txt").read_text().splitlines()
+
+
+def test_narrow_terminals_get_a_list(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    _, out, _ = run(capsys, "check", "lost_update.c")
+    assert "main.1 (worker)" in lines(out)
+    assert "lost_update.c:7   counter = counter + 1;" in lines(out)
+
+
+def test_color_only_where_it_is_wanted(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert "\x1b[" not in run(capsys, "check", "lost_update.c")[1]
+    assert "\x1b[" in run(capsys, "check", "lost_update.c", "--color", "always")[1]
+    assert "\x1b[" not in run(capsys, "check", "lost_update.c", "--color", "never")[1]
+
+
+def test_progress_is_for_terminals(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "check", "endless.c", "--timeout", "0.4")[2] == ""
+    assert "executions" in on_terminal("check", "endless.c", "--timeout", "0.4")
+    assert on_terminal("check", "endless.c", "--timeout", "0.4", "--no-progress") == ""
+
+
+def on_terminal(*words: str) -> str:
+    """What a command line writes to its standard error when that is a terminal."""
+    master, slave = pty.openpty()
+    try:
+        subprocess.run(
+            [sys.executable, "-m", "mazurka.cli", *words],
+            stdout=subprocess.DEVNULL,
+            stderr=slave,
+            timeout=30,
+            check=False,
+        )
+        os.set_blocking(master, False)
+        try:
+            return os.read(master, 100_000).decode()
+        except BlockingIOError:
+            return ""
+    finally:
+        os.close(slave)
+        os.close(master)
+
+
+def test_print_shows_the_program(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "print", "lost_update.c")
+    assert code == 0
+    assert "worker" in out and "counter" in out
