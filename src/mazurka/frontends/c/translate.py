@@ -22,11 +22,13 @@ from mazurka.frontends.c.syntax import (
     Attributes,
     Characters,
     Cursor,
+    Expression,
     FunctionType,
     LLVMType,
     LLVMValue,
     Local,
     Operand,
+    Other,
     Scalar,
     Structure,
     Symbol,
@@ -76,7 +78,7 @@ from mazurka.program.instructions import (
     Value,
 )
 from mazurka.program.program import Block, Function
-from mazurka.program.types import I1, I8, I64, PTR, Float, Int, Type
+from mazurka.program.types import I1, I8, I32, I64, PTR, Float, Int, Type
 
 _LOCAL = re.compile(r'%(?:"[^"]*"|[-\w.$]+)')
 _DEBUG = re.compile(r"!dbg !(\d+)")
@@ -457,7 +459,7 @@ class FunctionTranslator:
             return
         self.call_library("__mazurka_fill", [target, byte, self.fit(size, I64)])
 
-    def call_library(self, name: str, arguments: Sequence[Value]) -> None:
+    def call_library(self, name: str, arguments: Sequence[Value]) -> Register | None:
         """Call a model that the front end itself relies on."""
         definition = self.linker.find_function(self.module, name)
         if definition is None:
@@ -465,7 +467,39 @@ class FunctionTranslator:
         header = definition.module.header(definition.name)
         types = parameter_types(header.returns, header.type.parameters, header.variadic)
         fitted = [self.fit(value, type_) for value, type_ in zip(arguments, types, strict=True)]
-        self.emit(Call(self.linker.name(definition), fitted))
+        call = Call(self.linker.name(definition), fitted)
+        for _, type_ in leaves(header.returns):
+            return self.compute(type_, call)
+        self.emit(call)
+        return None
+
+    # A structure of 16 bytes is atomically accessed as an i128, for which there is no scalar. Its value is two of them,
+    # in which nothing but such accesses and copies understands it.
+
+    def _wide_area(self, values: Sequence[Value] = ()) -> Register:
+        area = self.area(16)
+        for offset, value in zip((0, 8), values, strict=False):
+            self.emit(Store(value, self.offset(area, offset), align=8))
+        return area
+
+    def _wide_load(self, address: Value, ordering: Ordering, align: int) -> list[Value]:
+        if ordering != "plain":
+            area = self._wide_area()
+            self._wide_call("__atomic_load", address, area)
+            address, align = area, 8
+        return [self.load(self.offset(address, offset), I64, "plain", align) for offset in (0, 8)]
+
+    def _wide_store(self, values: Sequence[Value], address: Value, ordering: Ordering, align: int) -> None:
+        if ordering != "plain":
+            self._wide_call("__atomic_store", address, self._wide_area(values))
+            return
+        for offset, value in zip((0, 8), values, strict=True):
+            self.store(value, self.offset(address, offset), "plain", align)
+
+    def _wide_call(self, name: str, *addresses: Value) -> Register | None:
+        """An atomic operation of the library, on 16 bytes. Whatever its order is, it is sequentially consistent."""
+        orders = [Constant(I32, 5)] * (2 if name == "__atomic_compare_exchange" else 1)
+        return self.call_library(name, [Constant(I64, 16), *addresses, *orders])
 
     # -------------------------------------------------------------------------------------- operands
 
@@ -497,7 +531,14 @@ class FunctionTranslator:
             case Assembly():
                 raise Unsupported("inline assembly is not supported; write it in C, or with atomics")
         ((_, scalar),) = leaves(type_)
-        return [self._constant(scalar, self.linker.evaluate(self.module, value))]
+        try:
+            return [self._constant(scalar, self.linker.evaluate(self.module, value))]
+        except Unsupported:
+            # A number made from several addresses is known when the program runs.
+            if not isinstance(value, Expression) or value.op not in ("add", "sub", "xor"):
+                raise
+            left, right = (self.fit(self.scalar(operand), scalar) for operand in value.operands)
+            return [self.binary(cast(BinaryOp, value.op), left, right)]
 
     def _constant(self, type_: Type, constant: int | float | Address | Undefined) -> Value:
         if isinstance(constant, Undefined):
@@ -538,6 +579,7 @@ class FunctionTranslator:
         """`type left, right`"""
         cursor.skip_words()
         type_ = cursor.type()
+        leaves(type_)  # refuses what nothing can be computed with
         left = self.operand(Operand(type_, cursor.value(type_)))
         cursor.expect(",")
         return type_, left, self.operand(Operand(type_, cursor.value(type_)))
@@ -576,6 +618,7 @@ class FunctionTranslator:
         operand = cursor.operand()
         cursor.expect("to")
         type_ = cursor.type()
+        leaves(operand.type)  # refuses what nothing can be computed with
         values = self.operand(operand)
         targets = [leaf for _, leaf in leaves(type_)]
         if opcode in ("bitcast", "addrspacecast", "ptrtoint", "ptrtoaddr", "inttoptr"):
@@ -675,12 +718,12 @@ class FunctionTranslator:
         while cursor.accept(",") and cursor.peek().isdigit():
             index = int(cursor.next())
             if isinstance(type_, Structure):
-                start += sum(len(leaves(element)) for element in type_.elements[:index])
+                start += sum(_scalars(element) for element in type_.elements[:index])
                 type_ = type_.elements[index]
             else:
                 _, type_ = element_at(type_, index)
-                start += index * len(leaves(type_))
-        return start, len(leaves(type_))
+                start += index * _scalars(type_)
+        return start, _scalars(type_)
 
     def _extract_value(self, cursor: Cursor, result: str | None) -> None:
         operand = cursor.operand()
@@ -770,7 +813,9 @@ class FunctionTranslator:
         cursor.expect(",")
         address = self.scalar(cursor.operand())
         ordering, align = self._ordering(cursor)
-        if isinstance(type_, Scalar):
+        if type_ == _WIDE:
+            self.bind(result, self._wide_load(address, ordering, align))
+        elif isinstance(type_, Scalar):
             self.bind(result, [self.load(address, type_.type, ordering, align, result)])
         else:
             self.bind(result, self.load_all(address, type_, align, result))
@@ -782,7 +827,9 @@ class FunctionTranslator:
         address = self.scalar(cursor.operand())
         ordering, align = self._ordering(cursor)
         values = self.operand(operand)
-        if isinstance(operand.type, Scalar):
+        if operand.type == _WIDE:
+            self._wide_store(values, address, ordering, align)
+        elif isinstance(operand.type, Scalar):
             self.store(values[0], address, ordering, align)
         else:
             self.store_all(values, operand.type, address, align)
@@ -792,8 +839,14 @@ class FunctionTranslator:
         op = cursor.next()
         address = self.scalar(cursor.operand())
         cursor.expect(",")
-        value = self.scalar(cursor.operand())
+        operand = cursor.operand()
         ordering, align = self._ordering(cursor)
+        if operand.type == _WIDE and op == "xchg":
+            old_area = self._wide_area()
+            self._wide_call("__atomic_exchange", address, self._wide_area(self.operand(operand)), old_area)
+            self.bind(result, self._wide_load(old_area, "plain", 8))
+            return
+        value = self.scalar(operand)
         type_ = value.type
         if op in ("fadd", "fsub"):
             # An atomic section is one event, as an update is.
@@ -820,11 +873,18 @@ class FunctionTranslator:
         cursor.skip_words()
         address = self.scalar(cursor.operand())
         cursor.expect(",")
-        expected = self.scalar(cursor.operand())
+        operands = [cursor.operand()]
         cursor.expect(",")
-        desired = self.scalar(cursor.operand())
+        operands.append(cursor.operand())
         ordering, align = self._ordering(cursor)
         assert result is not None
+        if operands[0].type == _WIDE:
+            areas = [self._wide_area(self.operand(operand)) for operand in operands]
+            swapped = self._wide_call("__atomic_compare_exchange", address, *areas)
+            assert swapped is not None
+            self.bind(result, [*self._wide_load(areas[0], "plain", 8), swapped])
+            return
+        expected, desired = (self.scalar(operand) for operand in operands)
         success = Register(self.fresh_name(f"{result}.1"), I1)
         instruction = CompareExchange(address, expected, desired, success, ordering, align)
         old = self.compute(expected.type, instruction, self.fresh_name(f"{result}.0"))
@@ -1024,6 +1084,18 @@ def _successors(terminator: Terminator) -> list[str]:
         case Switch(_, cases, default):
             return [default, *(target for _, target in cases)]
     return []
+
+
+_WIDE = Other("i128")
+
+
+def _scalars(type_: LLVMType) -> int:
+    """How many scalars a value of a type is."""
+    if type_ == _WIDE:
+        return 2
+    if isinstance(type_, Structure):
+        return sum(_scalars(element) for element in type_.elements)
+    return len(leaves(type_))
 
 
 def _signed(constant: Constant) -> int:

@@ -207,6 +207,46 @@ static size_t put_fraction(char *to, size_t room, size_t at, const struct format
     return at;
 }
 
+static size_t put_power(char *to, size_t room, size_t at, char letter, int power, int digits) {
+    at = put(to, room, at, letter);
+    at = put(to, room, at, power < 0 ? '-' : '+');
+    int unit = 1;
+    while (--digits > 0)
+        unit *= 10;
+    for (int size = power < 0 ? -power : power; unit > 0; unit /= 10)
+        at = put(to, room, at, (char)('0' + size / unit % 10));
+    return at;
+}
+
+/* mantissa * 2^(exponent - 52) in hexadecimal. Without a precision, as many digits as it takes. */
+static size_t put_hexadecimal(char *to, size_t room, size_t at, const struct format *format, _Bool negative,
+                              uint64_t mantissa, int exponent) {
+    _Bool upper = format->conversion == 'A';
+    int digits = format->precision;
+    if (digits < 0)
+        for (digits = 13; digits > 0 && (mantissa >> (52 - 4 * digits) & 15) == 0;)
+            digits--;
+    if (digits < 13) {
+        uint64_t unit = (uint64_t)1 << (52 - 4 * digits), rest = mantissa & (unit - 1);
+        mantissa -= rest;
+        if (rest > unit / 2 || (rest == unit / 2 && mantissa & unit))
+            mantissa += unit;
+    }
+    int size = exponent < 0 ? -exponent : exponent;
+    int power_digits = size >= 1000 ? 4 : size >= 100 ? 3 : size >= 10 ? 2 : 1;
+    const char *sign = sign_of(format, negative);
+    char prefix[4] = {0};
+    strcat(strcpy(prefix, sign), upper ? "0X" : "0x");
+    _Bool with_point = digits > 0 || format->alternative;
+    at = put_start(to, room, at, format, prefix, 1 + with_point + digits + 2 + power_digits, format->zeros);
+    at = put(to, room, at, digit_for((unsigned)(mantissa >> 52), upper));
+    if (with_point)
+        at = put(to, room, at, '.');
+    for (int i = 1; i <= digits; i++)
+        at = put(to, room, at, digit_for(i <= 13 ? mantissa >> (52 - 4 * i) & 15 : 0, upper));
+    return put_power(to, room, at, upper ? 'P' : 'p', exponent, power_digits);
+}
+
 static size_t put_float(char *to, size_t room, size_t at, const struct format *format, double value) {
     union {
         double value;
@@ -221,6 +261,11 @@ static size_t put_float(char *to, size_t room, size_t at, const struct format *f
     if (exponent == 2047) {
         at = put_start(to, room, at, format, sign, 3, 0);
         at = put_string(to, room, at, mantissa ? upper ? "NAN" : "nan" : upper ? "INF" : "inf");
+        return put_end(to, room, at, format, start);
+    }
+    if (style == 'a') {
+        uint64_t whole = exponent ? mantissa | (uint64_t)1 << 52 : mantissa;
+        at = put_hexadecimal(to, room, at, format, number.bits >> 63, whole, whole ? (exponent ? exponent : 1) - 1023 : 0);
         return put_end(to, room, at, format, start);
     }
     struct decimal decimal;
@@ -251,17 +296,11 @@ static size_t put_float(char *to, size_t room, size_t at, const struct format *f
     } else {
         round_decimal(&decimal, precision + 1);
         int power = decimal.point - 1;
-        unsigned size = (unsigned)(power < 0 ? -power : power);
-        int power_digits = size >= 100 ? 3 : 2;
+        int power_digits = power <= -100 || power >= 100 ? 3 : 2;
         at = put_start(to, room, at, format, sign, 1 + with_point + precision + 2 + power_digits, format->zeros);
         at = put(to, room, at, digit_at(&decimal, 0));
         at = put_fraction(to, room, at, format, &decimal, 1, precision);
-        at = put(to, room, at, upper ? 'E' : 'e');
-        at = put(to, room, at, power < 0 ? '-' : '+');
-        if (size >= 100)
-            at = put(to, room, at, (char)('0' + size / 100));
-        at = put(to, room, at, (char)('0' + size / 10 % 10));
-        at = put(to, room, at, (char)('0' + size % 10));
+        at = put_power(to, room, at, upper ? 'E' : 'e', power, power_digits);
     }
     return put_end(to, room, at, format, start);
 }
@@ -323,6 +362,8 @@ static void store_count(va_list arguments, char length, size_t count) {
 
 static size_t put_conversion(char *to, size_t room, size_t at, const struct format *format, va_list arguments) {
     size_t start = at;
+    if (format->length == 'l' && (format->conversion == 'c' || format->conversion == 's'))
+        __mazurka_fail("abort", "printf: wide characters are not supported");
     switch (format->conversion) {
     case 'd':
     case 'i': {
@@ -360,6 +401,8 @@ static size_t put_conversion(char *to, size_t room, size_t at, const struct form
     case 'E':
     case 'g':
     case 'G':
+    case 'a':
+    case 'A':
         return put_float(to, room, at, format, va_arg(arguments, double));
     case 'm':
         return put_text(to, room, at, format, strerror(errno));
