@@ -89,6 +89,14 @@ ObjectInfo describe(const Machine& machine, Address address) {
             object->size, object->alive, object->site, object->freed_at};
 }
 
+using Steps = std::vector<std::pair<Slot, std::vector<u32>>>;
+
+Steps to_steps(const std::vector<Step>& schedule) {
+    Steps steps;
+    for (const Step& step : schedule) steps.emplace_back(step.thread, step.choices);
+    return steps;
+}
+
 void check_thread(const Machine& machine, Slot thread) {
     if (thread >= max_slots || machine.status(thread) == Status::absent) throw std::invalid_argument("no such thread");
 }
@@ -261,37 +269,59 @@ NB_MODULE(_native, module) {
 
     nb::class_<OwnedExploration>(module, "Exploration")
         .def(nb::new_([](std::shared_ptr<const Code> code, const std::string& algorithm, bool uninitialised, bool commute,
-                         bool keep_going, u64 max_executions, u64 max_steps, u64 instruction_limit) {
-                 ExplorationOptions options;
+                         bool keep_going, bool keep_executions, const std::string& races, u64 max_executions, u64 max_steps, u64 instruction_limit, u64 seed) {
+                 SearchOptions options;
                  if (algorithm == "exhaustive") options.algorithm = Algorithm::exhaustive;
-                 else if (algorithm == "sleepsets") options.algorithm = Algorithm::sleep_sets;
+                 else if (algorithm == "optimal") options.algorithm = Algorithm::optimal;
+                 else if (algorithm == "pop") options.algorithm = Algorithm::pop;
+                 else if (algorithm == "random") options.algorithm = Algorithm::random;
                  else throw std::invalid_argument("no such algorithm");
+                 if (races == "warn") options.races = Races::warn;
+                 else if (races == "error") options.races = Races::error;
+                 else if (races != "ignore") throw std::invalid_argument("races can be ignored, warned of or errors");
                  options.commute = commute;
                  options.keep_going = keep_going;
+                 options.keep_executions = keep_executions;
                  options.max_executions = max_executions;
                  options.max_steps = max_steps;
+                 options.seed = seed;
                  options.machine = {uninitialised, false, instruction_limit};
                  return std::unique_ptr<OwnedExploration>(new OwnedExploration{code, Exploration(*code, options)});
              }),
              "code"_a, nb::kw_only(), "algorithm"_a, "uninitialised"_a = true, "commute"_a = true, "keep_going"_a = false,
-             "max_executions"_a = 0, "max_steps"_a = 100'000, "instruction_limit"_a = 10'000'000)
+             "keep_executions"_a = false, "races"_a = "ignore", "max_executions"_a = 0, "max_steps"_a = 100'000, "instruction_limit"_a = 10'000'000, "seed"_a = 0)
         .def("run", [](OwnedExploration& self) { self.exploration.run(); }, nb::call_guard<nb::gil_scoped_release>())
         .def("stop", [](OwnedExploration& self) { self.exploration.stop(); })
+        .def("algorithm",
+             [](const OwnedExploration& self) {
+                 static constexpr const char* names[] = {"exhaustive", "optimal", "pop", "random"};
+                 return names[static_cast<std::size_t>(self.exploration.algorithm())];
+             })
         .def("finished", [](const OwnedExploration& self) { return self.exploration.finished(); })
         .def("progress",
              [](const OwnedExploration& self) {
                  const Progress& now = self.exploration.progress();
-                 return std::tuple(now.complete.load(), now.blocked.load(), now.redundant.load(), now.steps.load(), now.depth.load());
+                 return std::tuple(now.complete.load(), now.blocked.load(), now.redundant.load(), now.steps.load(), now.depth.load(),
+                                   now.fraction.load());
              })
         .def("instructions_executed", [](const OwnedExploration& self) { return self.exploration.machine().instructions_executed(); })
         .def("thread_names", [](const OwnedExploration& self) { return thread_names(self.exploration.machine()); })
         .def("bug", [](const OwnedExploration& self) {
-            using Steps = std::vector<std::pair<Slot, std::vector<u32>>>;
-            static constexpr const char* kinds[] = {"failure", "deadlock", "steps"};
+            static constexpr const char* kinds[] = {"failure", "deadlock", "steps", "race"};
             const std::optional<Bug>& bug = self.exploration.bug();
             if (!bug) return std::optional<std::tuple<std::string, Slot, Steps>>();
-            Steps steps;
-            for (const Step& step : bug->schedule) steps.emplace_back(step.thread, step.choices);
-            return std::optional(std::tuple(std::string(kinds[static_cast<std::size_t>(bug->kind)]), bug->thread, std::move(steps)));
+            return std::optional(std::tuple(std::string(kinds[static_cast<std::size_t>(bug->kind)]), bug->thread, to_steps(bug->schedule)));
+        })
+        .def("executions",
+             [](const OwnedExploration& self) {
+                 std::vector<Steps> executions;
+                 for (const auto& schedule : self.exploration.executions()) executions.push_back(to_steps(schedule));
+                 return executions;
+             })
+        .def("races", [](const OwnedExploration& self) {
+            std::vector<std::tuple<Position, Position, Steps>> races;
+            for (const DataRace& race : self.exploration.races())
+                races.emplace_back(race.first, static_cast<Position>(race.schedule.size() - 1), to_steps(race.schedule));
+            return races;
         });
 }

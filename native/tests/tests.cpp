@@ -155,22 +155,31 @@ void walk(const Code& code, Random& random) {
     }
 }
 
-// Both algorithms see the same verdicts; sleep sets never explore more to the end than all interleavings.
+// All algorithms see the same verdicts, and both reductions the same number of classes.
 void explore(const Code& code) {
-    ExplorationOptions options;
+    SearchOptions options;
     options.machine.instruction_limit = 1000;
     options.max_executions = 3000;
+    options.keep_going = true;
+    options.races = Races::warn;
     options.algorithm = Algorithm::exhaustive;
     Exploration all(code, options);
     all.run();
-    options.algorithm = Algorithm::sleep_sets;
-    Exploration some(code, options);
-    some.run();
-    CHECK(all.progress().redundant == 0);
-    if (all.finished() || all.bug()) {
-        CHECK(some.progress().complete + some.progress().blocked <= all.progress().complete + all.progress().blocked || some.bug());
-        if (all.finished()) CHECK(some.finished());
-        CHECK(all.bug().has_value() == some.bug().has_value() || !some.finished());
+    options.algorithm = Algorithm::optimal;
+    Exploration optimal(code, options);
+    optimal.run();
+    options.algorithm = Algorithm::pop;
+    Exploration pop(code, options);
+    pop.run();
+    CHECK(optimal.progress().redundant == 0 && pop.progress().redundant == 0);
+    if (all.finished()) {
+        CHECK(optimal.finished() && pop.finished());
+        CHECK(optimal.progress().complete + optimal.progress().blocked <= all.progress().complete + all.progress().blocked);
+        CHECK(all.bug().has_value() == optimal.bug().has_value());
+    }
+    if (optimal.finished() && pop.finished()) {
+        CHECK(optimal.progress().complete == pop.progress().complete && optimal.progress().blocked == pop.progress().blocked);
+        CHECK(optimal.bug().has_value() == pop.bug().has_value());
     }
 }
 

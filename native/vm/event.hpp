@@ -9,7 +9,8 @@
 
 namespace mazurka {
 
-enum class Ordering : u8 { plain, relaxed, acquire, release, acq_rel, seq_cst };
+// `lifetime`: not an access of the program's own, but the end of an object's life.
+enum class Ordering : u8 { plain, relaxed, acquire, release, acq_rel, seq_cst, lifetime };
 
 // Updates that commute with others of the same class, when nobody uses the old value.
 enum class Commuting : u8 { no, add, and_, or_, xor_, max, min, umax, umin };

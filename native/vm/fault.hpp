@@ -34,8 +34,10 @@ namespace mazurka {
     X(unreachable, "abort")                \
     X(stack_overflow, "memory")            \
     X(too_many_threads, "steps")           \
+    X(too_many_choices, "steps")           \
     X(await_outside_section, "abort")      \
     X(section_not_begun, "sync")           \
+    X(section_not_ended, "sync")           \
     X(too_many_instructions, "steps")
 
 enum class Fault : u8 {

@@ -13,6 +13,7 @@ namespace mazurka {
 namespace {
 
 constexpr u32 max_frames = 4096;
+constexpr u32 max_choices = 65536;
 constexpr u64 max_space = u64{1} << 30;
 
 // Which updates commute with each other when nobody looks at the old value: adding and subtracting are one class.
@@ -201,7 +202,7 @@ void Machine::end_stack_objects(Slot slot, u32 down_to, i32 pc) {
         const Object& object = spaces_[slot].objects[number];
         if (!object.is_private) {
             if (world_.several)
-                accesses_.push_back({address_of(slot, number), std::max<u64>(object.size, 1), 0, false, true, Commuting::no, Ordering::plain});
+                accesses_.push_back({address_of(slot, number), std::max<u64>(object.size, 1), 0, false, true, Commuting::no, Ordering::lifetime});
             end_object(slot, number, pc);
         }
         number = object.below;
@@ -318,7 +319,10 @@ std::vector<u32> Machine::frames(Slot slot) const {
 Machine::Outcome Machine::step(Slot slot, std::span<const u32> choices) {
     accesses_.clear();
     ranges_.clear();
-    guarded_ = false;
+    guard_accesses_ = 0;
+    const Op op = code_.instructions[threads_[slot].frames[threads_[slot].state.frames - 1].pc].op;
+    section_ = op == Op::atomic_begin;
+    varies_ = section_ || op == Op::compare_exchange;
     choices_ = choices;
     touch(slot);
     const Outcome outcome = resume(slot, true) == Stop::blocked ? Outcome::blocked : Outcome::done;
@@ -597,7 +601,10 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 break;
             }
             case Op::offset: {
-                const u64 result = value(in.a) + value(in.b) * static_cast<u64>(i64{in.d}) + in.imm;
+                const u64 base = value(in.a);
+                u64 result = base + value(in.b) * static_cast<u64>(i64{in.d}) + in.imm;
+                // A pointer never becomes one to another object, however far it strays.
+                if (object_of(result) != object_of(base)) [[unlikely]] result |= u64{1} << 63;
                 set(in.dst, result, spoil_left(undef(in.a) | undef(in.b), 64));
                 break;
             }
@@ -619,7 +626,8 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     bool writes = in.op != Op::load;
                     if (in.op == Op::compare_exchange) writes = (get(bytes, in.size) & mask(in.bits)) == value(in.b);
                     const auto commuting = in.op == Op::update && in.dst < 0 ? commuting_class[static_cast<std::size_t>(in.d)] : Commuting::no;
-                    accesses_.push_back({address, in.size, writes ? get(bytes, in.size) : 0, !storing, writes, commuting, static_cast<Ordering>(in.c)});
+                    const auto ordering = thread.state.depth != 0 ? Ordering::seq_cst : static_cast<Ordering>(in.c);
+                    accesses_.push_back({address, in.size, writes ? get(bytes, in.size) : 0, !storing, writes, commuting, ordering});
                 }
                 if (!place.object->alive) [[unlikely]] return failing(dead(*place.object), address, in.size);
                 if (in.op == Op::load) {
@@ -771,10 +779,18 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             }
             end_thread:
             case Op::end_thread: {
+                // Models of library functions end threads in a section of their own.
+                if (thread.state.depth > 1) return failing(Fault::section_not_ended);
                 if (!may_take()) return leave(Stop::event);
                 const Address block = address_of(slot, 0);
                 accesses_.push_back({block, 4, 0, false, true, Commuting::no, Ordering::seq_cst});
                 end_stack_objects(slot, 0, static_cast<i32>(pc));
+                for (u32 i = 0; i < code_.thread_locals.size(); ++i) {
+                    if (code_.thread_locals[i].is_private) continue;
+                    const u64 size = std::max<u64>(code_.thread_locals[i].bytes.size(), 1);
+                    accesses_.push_back({address_of(slot, 1 + i), size, 0, false, true, Commuting::no, Ordering::lifetime});
+                    end_object(slot, 1 + i, static_cast<i32>(pc));
+                }
                 const u64 at = spaces_[slot].objects[0].at;
                 save_bytes(slot, at, 4);
                 put(&spaces_[slot].bytes[at], 1, 4);
@@ -809,6 +825,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 if (!may_take()) return leave(Stop::event);
                 const u32 count = static_cast<u32>(value(in.a));
                 if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_branch);
+                if (count > max_choices) return failing(Fault::too_many_choices, 0, count);
                 if (count == 0) {
                     waiting_ = {pc, 0, 0};
                     return leave(Stop::blocked);
@@ -824,7 +841,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 break;
             }
             case Op::assume:
-                guarded_ |= thread.state.depth != 0;
+                if (thread.state.depth != 0) guard_accesses_ = static_cast<u32>(accesses_.size());
                 if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_branch);
                 if (value(in.a) != 0) break;
                 if (thread.state.depth != 0) {
@@ -836,7 +853,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 return leave(Stop::ended);
             case Op::await:
                 if (thread.state.depth == 0) return failing(Fault::await_outside_section);
-                guarded_ = true;
+                guard_accesses_ = static_cast<u32>(accesses_.size());
                 if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_branch);
                 if (value(in.a) != 0) break;
                 waiting_ = {pc, value(in.b), value(in.c)};

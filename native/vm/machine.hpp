@@ -72,6 +72,10 @@ public:
     Status status(Slot thread) const { return threads_[thread].state.status; }
     ThreadName name(Slot thread) const { return names_[thread]; }
     u32 thread_function(Slot thread) const { return threads_[thread].frames[0].function; }
+    // Number threads as another machine does that runs the same program and has met more of them.
+    void share_names(const Machine& other) {
+        if (names_.size() < other.names_.size()) names_ = other.names_;
+    }
     Slot named_threads() const { return static_cast<Slot>(names_.size()); }  // one past the last
 
     void next(Slot thread, std::span<const u32> choices, Next& next);
@@ -79,10 +83,13 @@ public:
     enum class Outcome : u8 { done, blocked };
     // Take a step, which must be enabled; `blocked` says that it was not (and leaves the state in the middle: rewind).
     Outcome step(Slot thread, std::span<const u32> choices);
-    // Of the last step: what it touched, the sizes of the choices that it made, whether it could have been disabled.
+    // Of the last step: what it touched; how much of that its guards depend on (0: it could not have been disabled); the sizes of
+    // the choices that it made; whether what it touches can depend on what it reads, and whether it is an atomic section.
     const Accesses& accesses() const { return accesses_; }
+    u32 guard_accesses() const { return guard_accesses_; }
     const std::vector<u32>& ranges() const { return ranges_; }
-    bool guarded() const { return guarded_; }
+    bool varies() const { return varies_; }
+    bool section() const { return section_; }
 
     bool exited() const { return world_.exited; }
     bool failed() const { return world_.failed; }
@@ -96,6 +103,12 @@ public:
     void rewind(Mark mark);
 
     std::vector<u32> frames(Slot thread) const;
+    // Where a thread is in the code: the positions of the innermost call and of the one around it.
+    u64 site(Slot thread) const {
+        const Thread& of = threads_[thread];
+        const u32 depth = of.state.frames;
+        return of.frames[depth - 1].pc | (depth > 1 ? u64{of.frames[depth - 2].pc} << 32 : 0);
+    }
     const Object* object(Address address) const;
     bool read(Address address, std::span<u8> into) const;
     void poke(Address address, u32 size, u64 value);  // into an object; undone by `rewind`
@@ -186,7 +199,9 @@ private:
     std::span<const u32> choices_;
     std::vector<u32> ranges_;
     Waiting waiting_{};
-    bool guarded_ = false;
+    u32 guard_accesses_ = 0;
+    bool varies_ = false;
+    bool section_ = false;
     bool recording_ = false;
     bool probing_ = false;
     static constexpr std::size_t most_recorded = 20'000;

@@ -149,7 +149,12 @@ class Machine:
     def instructions_executed(self) -> int: ...
 
 class Exploration:
-    """A search over the executions of a program. `run` may be called from another thread; it holds no GIL."""
+    """A search over the executions of a program. `run` may be called from another thread; it holds no GIL.
+
+    algorithm: "pop", "optimal", "exhaustive", or "random" (which never finishes by itself). `seed` shuffles which of
+    the enabled threads goes first (0: the order of their numbers); for "random" it is the seed of the walk.
+    races: "ignore", "warn" (collect data races) or "error" (a data race is a bug).
+    """
 
     def __init__(
         self,
@@ -159,9 +164,12 @@ class Exploration:
         uninitialised: bool = True,
         commute: bool = True,
         keep_going: bool = False,
+        keep_executions: bool = False,
+        races: str = "ignore",
         max_executions: int = 0,
         max_steps: int = 100_000,
         instruction_limit: int = 10_000_000,
+        seed: int = 0,
     ) -> None: ...
     def run(self) -> None: ...
     def stop(self) -> None:
@@ -170,11 +178,23 @@ class Exploration:
     def finished(self) -> bool:
         """Whether everything was covered."""
 
-    def progress(self) -> tuple[int, int, int, int, int]:
-        """(complete, blocked, redundant, steps so far, depth of the current execution); safe while running."""
+    def algorithm(self) -> str:
+        """The one that was used in the end: "pop" hands programs over to "optimal" that it cannot handle."""
+
+    def progress(self) -> tuple[int, int, int, int, int, float]:
+        """(complete, blocked, redundant, steps so far, depth of the current execution, about which fraction of all
+        executions that is, 0 if unknown); safe while running."""
 
     def instructions_executed(self) -> int: ...
     def thread_names(self) -> list[str]: ...
     def bug(self) -> tuple[str, int, list[tuple[int, list[int]]]] | None:
         """The first bug: (kind, thread, schedule), the schedule as (thread, choices) per step. kind: "failure" (replay
-        the schedule to see the `Failure`), "deadlock" or "steps" (the limit on steps was reached)."""
+        the schedule to see the `Failure`), "deadlock", "steps" (the limit on steps was reached) or "race" (between the
+        last step of the schedule and an earlier one: see `races`)."""
+
+    def executions(self) -> list[list[tuple[int, list[int]]]]:
+        """With `keep_executions`, the schedules of all maximal executions: for tests."""
+
+    def races(self) -> list[tuple[int, int, list[tuple[int, list[int]]]]]:
+        """The distinct data races: (position of the first access's step, position of the second's, the schedule up to
+        and including the second)."""

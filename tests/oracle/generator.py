@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,14 @@ VARIABLES = ["x", "y"]
 MUTEXES = ["m", "n"]
 # fetch operations, those that commute with each other next to each other
 UPDATES = ["add", "sub", "or", "and", "xor", "max", "exchange"]
+
+# of all operations but those that contain others; common ones more often
+KINDS = [
+    "load", "load", "store", "store", "store last", "update", "update", "compare-exchange", "await load",
+    "await exchange", "await compare-exchange", "await update", "byte store", "byte load", "lock", "section",
+    "section if", "section choose", "section await if", "choose loaded", "await both", "wait", "signal", "choose", "assume last", "check last", "publish",
+    "use published", "free published", "exit",
+]  # fmt: skip
 
 Operation = tuple[Any, ...]
 
@@ -48,6 +57,13 @@ def operations(depth: int = 1) -> st.SearchStrategy[Operation]:
         st.tuples(st.just("byte load"), variable),
         st.tuples(st.just("lock"), mutex),
         st.tuples(st.just("section"), variable, variable, value),
+        st.tuples(st.just("section if"), variable, variable, value),
+        st.tuples(st.just("section choose"), variable),
+        st.tuples(st.just("section await if"), variable, variable, value),
+        st.tuples(st.just("choose loaded"), variable, variable),
+        st.tuples(st.just("await both"), value),
+        st.tuples(st.just("wait"), mutex),
+        st.tuples(st.just("signal")),
         st.tuples(st.just("choose"), st.integers(1, 3)),
         st.tuples(st.just("assume last"), value),
         st.tuples(st.just("check last"), value),
@@ -81,11 +97,52 @@ def shapes(max_threads: int = 4, max_operations: int = 5) -> st.SearchStrategy[S
     return st.integers(2, max_threads).flatmap(with_threads)
 
 
+def random_shape(source: random.Random) -> Shape:
+    """The same programs without Hypothesis: many more in the same time, and evenly spread."""
+
+    def operation(depth: int) -> Operation:
+        variable, mutex, value = source.choice(VARIABLES), source.choice(MUTEXES), source.randrange(3)
+        nested = ["critical", "critical", "trylock", "if last"] if depth else []
+        kind = source.choice(KINDS + nested)
+        match kind:
+            case "load" | "byte load" | "store last" | "section choose":
+                return (kind, variable)
+            case "store" | "byte store" | "await load" | "await update":
+                return (kind, variable, value)
+            case "update":
+                return (kind, source.choice(UPDATES), variable, value, source.random() < 0.4)
+            case "compare-exchange" | "await exchange" | "await compare-exchange":
+                return (kind, variable, value, source.randrange(3))
+            case "choose loaded":
+                return (kind, variable, source.choice(VARIABLES))
+            case "section" | "section if" | "section await if":
+                return (kind, variable, source.choice(VARIABLES), value)
+            case "lock" | "wait":
+                return (kind, mutex)
+            case "choose":
+                return (kind, source.randrange(1, 4))
+            case "assume last" | "check last" | "await both":
+                return (kind, value)
+            case "critical" | "trylock" | "if last":
+                body = tuple(operation(depth - 1) for _ in range(source.randrange(1, 3)))
+                return (kind, value if kind == "if last" else mutex, body)
+            case _:
+                return (kind,)
+
+    count = source.choice([2, 2, 3, 3, 4])
+    threads: list[list[Operation]] = [[] for _ in range(count)]
+    for _ in range(source.randrange(3, 10)):
+        index = source.randrange(count)
+        threads[index if index or not threads[0] else source.randrange(1, count)].append(operation(1))
+    return Shape(tuple(map(tuple, threads)), source.random() < 0.2, source.randrange(count))
+
+
 def build(shape: Shape) -> Program:
     """The program of a shape."""
     builder = ProgramBuilder()
     variables: dict[str, Value] = {name: builder.variable(name, I32, 0) for name in VARIABLES}
     variables |= {name: builder.mutex(name) for name in MUTEXES}
+    variables |= {name: builder.variable(name, I32, 0) for name in ("waiters", "signals")}
     variables["published"] = builder.variable("published", PTR, 0)
     for index, body in enumerate(shape.threads):
         if index == 0:
@@ -153,6 +210,40 @@ class _Body:
             case ("section", source, target, value):
                 with f.atomic():
                     f.store(variables[target], f.add(f.load(variables[source]), value))
+            case ("section if", source, target, value):
+                with f.atomic(), f.if_(f.eq(f.load(variables[source]), value)):
+                    f.store(variables[target], 1)
+            case ("section choose", name):
+                with f.atomic():
+                    f.store(variables[name], f.choose(2))
+            case ("section await if", source, target, value):
+                # A guard that is not always met.
+                with f.atomic():
+                    with f.if_(f.eq(f.load(variables[source]), value)):
+                        f.assume(f.eq(f.load(variables[target]), 1))
+                    f.store(variables[target], 2)
+            case ("choose loaded", source, target):
+                with f.atomic():
+                    f.store(variables[target], f.choose(f.and_(f.load(variables[source]), 3)))
+            case ("await both", value):
+                with f.atomic():
+                    f.assume(f.eq(f.load(variables["x"]), value))
+                    f.assume(f.eq(f.load(variables["y"]), value))
+            case ("wait", mutex):
+                # A condition variable: a count of those who wait, and one of those who may go on.
+                f.lock(variables[mutex])
+                with f.atomic():
+                    f.store(variables[mutex], 0)
+                    f.update("add", variables["waiters"], 1, used=False)
+                with f.atomic():
+                    f.await_(f.sgt(f.load(variables["signals"]), 0), "signal", variables["signals"])
+                    f.update("sub", variables["signals"], 1, used=False)
+                f.lock(variables[mutex])
+                f.unlock(variables[mutex])
+            case ("signal",):
+                with f.atomic(), f.if_(f.sgt(f.load(variables["waiters"]), 0)):
+                    f.update("sub", variables["waiters"], 1, used=False)
+                    f.update("add", variables["signals"], 1, used=False)
             case ("choose", count):
                 self.last = f.choose(count)
             case ("assume last", value):

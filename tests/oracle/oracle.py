@@ -113,14 +113,28 @@ class Oracle:
         machine = self.machine
         failure = machine.failure()
         kind = failure.kind if failure else None
-        waiting = [machine.next(thread).waiting for thread in machine.threads() if machine.status(thread) == "ready"]
-        stopped = any(machine.status(thread) == "stopped" for thread in machine.threads())
-        if machine.exited() or (not waiting and not stopped):
+        if machine.exited():
             return Outcome("failed" if failure else "complete", kind)
-        awaits = [isinstance(self.lowered.origin[guard.pc][1], Await) for guard in waiting if guard is not None]
-        if stopped or len(awaits) < len(waiting) or not all(awaits):
-            return Outcome("blocked", kind)
-        return Outcome("deadlock", kind)
+        ready = [thread for thread in machine.threads() if machine.status(thread) == "ready"]
+        waiting = {thread: machine.next(thread).waiting for thread in ready}
+        stopped = any(machine.status(thread) == "stopped" for thread in machine.threads())
+        if not ready and not stopped:
+            return Outcome("failed" if failure else "complete", kind)
+        holders = {
+            thread: machine.describe(guard.holder).owner
+            for thread, guard in waiting.items()
+            if guard is not None and isinstance(self.lowered.origin[guard.pc][1], Await)
+        }
+        if not stopped and len(holders) == len(ready):
+            return Outcome("deadlock", kind)
+        # Whatever is assumed of the others, threads can wait for each other in a circle.
+        for start in holders:
+            thread = holders[start]
+            for _ in holders:
+                if thread == start:
+                    return Outcome("blocked", "deadlock")
+                thread = holders.get(thread, 0)
+        return Outcome("blocked", kind)
 
     def node(self, event: Event, past: list[Event]) -> Node:
         before = (other for other in past if other.thread != event.thread and dependent(other, event, self.commute))
@@ -154,6 +168,16 @@ class Oracle:
     def graph(self, execution: list[Event]) -> Graph:
         """An execution up to equivalence."""
         return frozenset(self.node(event, execution[:position]) for position, event in enumerate(execution))
+
+    def graph_of(self, schedule: list[tuple[str, tuple[int, ...]]]) -> Graph:
+        """The graph of the execution that a schedule leads to, which must be maximal."""
+        self.machine.rewind(self.start)
+        past: list[Event] = []
+        for name, choices in schedule:
+            numbers = {self.machine.thread_name(thread): thread for thread in self.machine.threads()}
+            past.append(self.take(numbers[name], choices, past))
+        assert not self.enabled()
+        return self.graph(past)
 
     def traces(self, limit: int = 20_000) -> dict[Graph, Outcome]:
         """The distinct happens-before graphs of all maximal executions. Executions that are equivalent so far are

@@ -96,12 +96,14 @@ class DebugType:
 
 @dataclass(eq=False, slots=True)
 class Program:
-    """All of it. `entry` is the function that the first thread runs, with no arguments."""
+    """All of it. `entry` is the function that the first thread runs, with no arguments. With `fences`, relaxed accesses
+    count as synchronisation when data races are looked for: which of them a fence turns into one is not followed."""
 
     functions: dict[str, Function] = field(default_factory=dict)
     globals: dict[str, GlobalVariable] = field(default_factory=dict)
     debug_types: dict[str, DebugType] = field(default_factory=dict)
     entry: str = "main"
+    fences: bool = False
 
 
 # The control block of a thread: an ordinary object, which `Spawn` and `Self` give the address of. The machine

@@ -251,6 +251,8 @@ class _FunctionLowering:
         b: int = 0,
         d: int = 0,
     ) -> None:
+        synchronises = instruction.ordering == "relaxed" and self.whole.program.fences
+        ordering: ins.Ordering = "acq_rel" if synchronises else instruction.ordering
         self.emit(
             op,
             dst=instruction.result,
@@ -258,7 +260,7 @@ class _FunctionLowering:
             size=type.size,
             a=self.value(instruction.address),
             b=b,
-            c=_ORDERINGS.index(instruction.ordering),
+            c=_ORDERINGS.index(ordering),
             d=d,
             imm=instruction.align,
         )

@@ -1,0 +1,144 @@
+#include "explore/execution.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace mazurka {
+
+void AccessIndex::add(Position event, const Access& access) {
+    if (access.size > wide) {
+        wide_.push_back(static_cast<u32>(entries_.size()));
+        entries_.push_back({access, event, none, none, everything});
+        return;
+    }
+    for (u64 place = access.address / unit; place <= (access.address + access.size - 1) / unit; ++place) {
+        u32& head = list(place);
+        const u32 write = head == none || entries_[head].access.writes ? head : entries_[head].previous_write;
+        entries_.push_back({access, event, head, write, place});
+        head = static_cast<u32>(entries_.size() - 1);
+    }
+}
+
+void AccessIndex::remove_from(Position event) {
+    while (!entries_.empty() && entries_.back().event >= event) {
+        const Entry& entry = entries_.back();
+        if (entry.place == everything) wide_.pop_back();
+        else list(entry.place) = entry.previous;
+        entries_.pop_back();
+    }
+}
+
+void Execution::widen(u32 stride) {
+    for (std::vector<u32>* table : {&clocks_, &synchronised_, &released_}) {
+        std::vector<u32> wider(table->size() / stride_ * stride, 0);
+        for (std::size_t i = 0; i < table->size() / stride_; ++i) std::copy_n(table->data() + i * stride_, stride_, wider.data() + i * stride);
+        *table = std::move(wider);
+    }
+    stride_ = stride;
+}
+
+void Execution::conflicting(std::span<const Access> accesses, bool all, std::vector<Position>& positions) const {
+    positions.clear();
+    for (const Access& access : accesses)
+        index_.conflicts(access, commute_, all, [&](Position event, const Access&) { positions.push_back(event); });
+    if (positions.size() > 1) {
+        std::sort(positions.begin(), positions.end(), std::greater<>());
+        positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+    }
+}
+
+bool Execution::extend(Slot thread, std::span<const u32> choices) {
+    const Machine::Mark mark = machine_.mark();
+    const u64 threads = machine_.threads();
+    const u64 site = machine_.site(thread);
+    if (machine_.step(thread, choices) == Machine::Outcome::blocked) {
+        machine_.rewind(mark);
+        return false;
+    }
+    const Position position = size();
+    const Position before_it = before(thread);
+    const u32 index = next_index(thread);
+    if (machine_.named_threads() > stride_) widen(std::max(2 * stride_, machine_.named_threads()));
+    events_.push_back({thread, index, last_of_[thread], mark, static_cast<u32>(accesses_.size()),
+                       static_cast<u32>(choices_.size()), threads, site, machine_.guard_accesses(), machine_.varies(), machine_.section()});
+    last_of_[thread] = position;
+    for (u64 created = machine_.threads() & ~threads; created != 0; created &= created - 1)
+        spawned_by_[static_cast<Slot>(std::countr_zero(created))] = position;
+    // Choices that were left open are made explicit, so that equal steps look equal.
+    for (std::size_t i = 0; i < machine_.ranges().size(); ++i) choices_.push_back(i < choices.size() ? choices[i] : 0);
+
+    const Accesses& touched = machine_.accesses();
+    conflicting(touched, false, scratch_);
+    accesses_.insert(accesses_.end(), touched.begin(), touched.end());
+    clocks_.resize(std::size_t{position + 1} * stride_, 0);
+    u32* const clock = row(position);
+    if (before_it != nowhere) std::copy_n(row(before_it), stride_, clock);
+    adjacent_.clear();
+    for (const Position other : scratch_) {
+        if (clock[events_[other].thread] >= events_[other].index) continue;
+        adjacent_.push_back(other);
+        const u32* const joined = row(other);
+        for (u32 i = 0; i < stride_; ++i) clock[i] = std::max(clock[i], joined[i]);
+    }
+    clock[thread] = index;
+    if (find_races_) synchronise(position, before_it);
+    for (const Access& access : touched) index_.add(position, access);
+    return true;
+}
+
+// Atomic accesses synchronise as the memory model of C says: reading what a release wrote, or an unbroken chain of updates after it,
+// with an acquire. Accesses in atomic sections do both.
+void Execution::synchronise(Position position, Position before_it) {
+    const Event& event = events_[position];
+    synchronised_.resize(clocks_.size(), 0);
+    released_.resize(clocks_.size(), 0);
+    u32* const now = synchronised_.data() + std::size_t{position} * stride_;
+    u32* const gives = released_.data() + std::size_t{position} * stride_;
+    const auto join = [&](u32* into, const u32* from) {
+        for (u32 i = 0; i < stride_; ++i) into[i] = std::max(into[i], from[i]);
+    };
+    if (before_it != nowhere) join(now, synchronised_.data() + std::size_t{before_it} * stride_);
+    now[event.thread] = event.index;
+    bool releases = false;
+    for (const Access& access : accesses(position)) {
+        if (access.ordering == Ordering::plain || access.ordering == Ordering::lifetime) continue;
+        const bool acquires = access.ordering != Ordering::relaxed && access.ordering != Ordering::release;
+        releases |= access.writes && access.ordering != Ordering::relaxed && access.ordering != Ordering::acquire;
+        if (!access.reads) continue;
+        index_.conflicts(access, false, false, [&](Position other, const Access& written) {
+            if (!written.writes) return;
+            const u32* const received = released_.data() + std::size_t{other} * stride_;
+            if (acquires) join(now, received);
+            if (access.writes) join(gives, received);
+        });
+    }
+    if (releases) join(gives, now);
+    data_races_.clear();
+    for (const Access& access : accesses(position))
+        index_.conflicts(access, false, false, [&](Position other, const Access& earlier) {
+            // That an object's life is over when it is used is found by itself.
+            if (access.ordering == Ordering::lifetime || earlier.ordering == Ordering::lifetime) return;
+            if (access.ordering != Ordering::plain && earlier.ordering != Ordering::plain) return;
+            if (now[events_[other].thread] < events_[other].index) data_races_.push_back(other);
+        });
+}
+
+void Execution::shorten(Position length) {
+    if (length >= size()) return;
+    index_.remove_from(length);
+    for (Position i = size(); i-- > length;) last_of_[events_[i].thread] = events_[i].previous;
+    const Event& first = events_[length];
+    for (u64 created = machine_.threads() & ~first.threads; created != 0; created &= created - 1)
+        spawned_by_[static_cast<Slot>(std::countr_zero(created))] = nowhere;
+    machine_.rewind(first.mark);
+    accesses_.resize(first.accesses);
+    choices_.resize(first.choices);
+    clocks_.resize(std::size_t{length} * stride_);
+    if (find_races_) {
+        synchronised_.resize(clocks_.size());
+        released_.resize(clocks_.size());
+    }
+    events_.resize(length);
+}
+
+}  // namespace mazurka

@@ -1,0 +1,174 @@
+// The execution that a search is in: its events, their happens-before order, and the machine at its end.
+#pragma once
+
+#include <array>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "vm/machine.hpp"
+
+namespace mazurka {
+
+using Position = u32;  // of an event in the execution
+inline constexpr Position nowhere = ~Position{0};
+
+// A step that a thread can take: the thread, and the choices it makes on the way.
+struct Step {
+    Slot thread = 0;
+    std::vector<u32> choices;
+    bool operator==(const Step&) const = default;
+};
+
+// One table of accesses by place, so that finding what an access conflicts with takes time proportional to the answer.
+class AccessIndex {
+public:
+    void add(Position event, const Access& access);
+    void remove_from(Position event);  // forget all accesses of this and later events
+
+    // Calls `visit(event, access)` for the accesses that conflict with this one, latest first for each place. Stops at the last
+    // write that hides what came before it, unless `all`.
+    template <class Visit>
+    void conflicts(const Access& access, bool commute, bool all, Visit visit) const;
+
+private:
+    static constexpr u64 unit = 8;        // bytes of memory that share a list
+    static constexpr u64 wide = 8 * unit; // larger accesses are kept apart
+    static constexpr u32 none = ~u32{0};
+    struct Entry {
+        Access access;
+        Position event;
+        u32 previous;        // in the same list
+        u32 previous_write;  // likewise, of those that write
+        u64 place;           // which list; `everything` for the wide ones
+    };
+    u32& list(u64 place) { return lists_.try_emplace(place, none).first->second; }
+
+    std::vector<Entry> entries_;
+    std::unordered_map<u64, u32> lists_;  // by place: the latest entry
+    std::vector<u32> wide_;               // entries
+};
+
+template <class Visit>
+void AccessIndex::conflicts(const Access& access, bool commute, bool all, Visit visit) const {
+    for (auto it = wide_.rbegin(); it != wide_.rend(); ++it)
+        if (conflict(entries_[*it].access, access, commute)) visit(entries_[*it].event, entries_[*it].access);
+    if (access.size > wide) {
+        // Rare: the end of an object's life, or of everything.
+        for (std::size_t i = entries_.size(); i-- > 0;)
+            if (entries_[i].place != everything && conflict(entries_[i].access, access, commute))
+                visit(entries_[i].event, entries_[i].access);
+        return;
+    }
+    for (u64 place = access.address / unit; place <= (access.address + access.size - 1) / unit; ++place) {
+        const auto found = lists_.find(place);
+        if (found == lists_.end()) continue;
+        // Reads do not conflict with each other: pass over them all at once.
+        const bool only_writes = !access.writes;
+        u32 i = found->second;
+        if (only_writes && i != none && !entries_[i].access.writes) i = entries_[i].previous_write;
+        for (; i != none; i = only_writes ? entries_[i].previous_write : entries_[i].previous) {
+            const Entry& entry = entries_[i];
+            if (!conflict(entry.access, access, commute)) continue;
+            visit(entry.event, entry.access);
+            const bool hides = entry.access.writes && entry.access.commuting == Commuting::no &&
+                               entry.access.address <= access.address &&
+                               access.address + access.size <= entry.access.address + entry.access.size;
+            if (hides && !all) break;
+        }
+    }
+}
+
+class Execution {
+public:
+    struct Event {
+        Slot thread;
+        u32 index;          // among the events of its thread, from 1
+        Position previous;  // of the same thread
+        Machine::Mark mark; // before it
+        u32 accesses;       // where they begin
+        u32 choices;        // where they begin
+        u64 threads;        // that existed before it
+        u64 site;           // where in the code it is
+        u32 guard_accesses; // how many of its accesses its guards depend on; 0: it could not have been disabled
+        bool varies;        // what it touches can depend on what it reads, ...
+        bool section;       // ... and so can whether it is enabled
+    };
+
+    Execution(const Code& code, MachineOptions options, bool commute, bool races)
+        : machine_(code, options), commute_(commute), find_races_(races) {
+        // The start is a point to return to.
+        start_ = machine_.mark();
+        spawned_by_.fill(nowhere);
+        last_of_.fill(nowhere);
+    }
+
+    Position size() const { return static_cast<Position>(events_.size()); }
+    const Event& operator[](Position position) const { return events_[position]; }
+    Machine& machine() { return machine_; }
+    const Machine& machine() const { return machine_; }
+    bool commute() const { return commute_; }
+
+    std::span<const Access> accesses(Position position) const {
+        const u32 end = position + 1 < size() ? events_[position + 1].accesses : static_cast<u32>(accesses_.size());
+        return std::span(accesses_).subspan(events_[position].accesses, end - events_[position].accesses);
+    }
+    std::span<const u32> choices(Position position) const {
+        const u32 end = position + 1 < size() ? events_[position + 1].choices : static_cast<u32>(choices_.size());
+        return std::span(choices_).subspan(events_[position].choices, end - events_[position].choices);
+    }
+
+    // Take a step and make it the last event. False: it is not enabled, and nothing has changed.
+    bool extend(Slot thread, std::span<const u32> choices);
+    // Go back to the first `length` events.
+    void shorten(Position length);
+
+    bool happens_before(Position earlier, Position later) const {
+        return row(later)[events_[earlier].thread] >= events_[earlier].index;
+    }
+    // What the next event of a thread happens after whatever it does: its last event, or the one that created it.
+    Position before(Slot thread) const { return last_of_[thread] != nowhere ? last_of_[thread] : spawned_by_[thread]; }
+    Position spawned_by(Slot thread) const { return spawned_by_[thread]; }
+    u32 next_index(Slot thread) const { return last_of_[thread] != nowhere ? events_[last_of_[thread]].index + 1 : 1; }
+
+    // The events that the last event directly happens after: it races with them.
+    const std::vector<Position>& adjacent() const { return adjacent_; }
+
+    // The events that conflict with accesses, latest first.
+    void conflicting(std::span<const Access> accesses, bool all, std::vector<Position>& positions) const;
+
+    // The events with which the last one is in a data race: one of the two conflicting accesses is not atomic, and no
+    // synchronisation orders them.
+    const std::vector<Position>& data_races() const { return data_races_; }
+
+    u32 clock_size() const { return stride_; }
+    std::span<const u32> clock(Position position) const { return {row(position), stride_}; }
+
+private:
+    void synchronise(Position position, Position before_it);
+    u32* row(Position position) { return clocks_.data() + std::size_t{position} * stride_; }
+    const u32* row(Position position) const { return clocks_.data() + std::size_t{position} * stride_; }
+    void widen(u32 stride);
+
+    Machine machine_;
+    bool commute_;
+    bool find_races_;
+    Machine::Mark start_;
+    std::vector<Event> events_;
+    Accesses accesses_;
+    std::vector<u32> choices_;
+    std::vector<u32> clocks_;  // a row per event: for each thread, how many of its events happen before or are this one
+    u32 stride_ = 4;
+    // As `clocks_`, but only synchronisation counts: what happens before an event, and what an event that acquires what it wrote
+    // happens after.
+    std::vector<u32> synchronised_;
+    std::vector<u32> released_;
+    std::vector<Position> data_races_;
+    std::array<Position, max_slots> spawned_by_;
+    std::array<Position, max_slots> last_of_;
+    AccessIndex index_;
+    std::vector<Position> scratch_;
+    std::vector<Position> adjacent_;
+};
+
+}  // namespace mazurka

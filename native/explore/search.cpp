@@ -1,0 +1,105 @@
+#include "explore/search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace mazurka {
+
+namespace {
+constexpr auto relaxed = std::memory_order_relaxed;
+}
+
+std::vector<Step> Search::schedule() const {
+    std::vector<Step> steps;
+    for (Position i = 0; i < execution_.size(); ++i) {
+        const auto choices = execution_.choices(i);
+        steps.push_back({execution_[i].thread, {choices.begin(), choices.end()}});
+    }
+    return steps;
+}
+
+void Search::report(Bug::Kind kind, Slot thread) {
+    if (!bug_) bug_ = Bug{kind, thread, schedule()};
+}
+
+void Search::note_races() {
+    const Position last = execution_.size() - 1;
+    for (const Position first : execution_.data_races()) {
+        const std::pair<u64, u64> sites = std::minmax(execution_[first].site, execution_[last].site);
+        if (std::ranges::find(racy_sites_, sites) != racy_sites_.end()) continue;
+        racy_sites_.push_back(sites);
+        races_.push_back({first, schedule()});
+        if (options_.races == Races::error) report(Bug::Kind::race, execution_[last].thread);
+    }
+}
+
+bool Search::failed_at_start() {
+    if (!machine().failed()) return false;
+    report(Bug::Kind::failure, machine().failure().thread);
+    if (!options_.keep_going) progress_.complete.fetch_add(1, relaxed);
+    return !options_.keep_going;
+}
+
+bool Search::note_event() {
+    progress_.steps.fetch_add(1, relaxed);
+    progress_.depth.store(execution_.size(), relaxed);
+    if (!execution_.data_races().empty()) note_races();
+    if (machine().failed()) {
+        report(Bug::Kind::failure, machine().failure().thread);
+        if (!options_.keep_going) {
+            progress_.complete.fetch_add(1, relaxed);
+            return false;
+        }
+    }
+    if (execution_.size() > options_.max_steps) {
+        report(Bug::Kind::steps, execution_[execution_.size() - 1].thread);
+        progress_.complete.fetch_add(1, relaxed);
+        return false;
+    }
+    return true;
+}
+
+void Search::note_end() {
+    if ((progress_.complete.load(relaxed) + progress_.blocked.load(relaxed)) % 256 == 0) progress_.fraction.store(fraction(), relaxed);
+    if (options_.keep_executions) executions_.push_back(schedule());
+    bool waits_for_resource = false, waits_for_assume = false;
+    Slot waiting = 0;
+    std::array<Slot, max_slots> holder{};  // of what a thread waits for; 0: nobody in particular
+    Machine& machine = execution_.machine();
+    if (!machine.exited()) {
+        for (u64 rest = machine.threads(); rest != 0; rest &= rest - 1) {
+            const Slot thread = static_cast<Slot>(std::countr_zero(rest));
+            if (machine.status(thread) == Status::stopped) waits_for_assume = true;
+            if (machine.status(thread) != Status::ready) continue;
+            machine.next(thread, {}, next_);
+            if (next_.waiting && code_.instructions[next_.waiting->pc].op == Op::await) {
+                if (!waits_for_resource) waiting = thread;
+                waits_for_resource = true;
+                holder[thread] = owner_of(object_of(next_.waiting->holder));
+            } else {
+                waits_for_assume = true;
+            }
+        }
+    }
+    if (waits_for_assume) {
+        progress_.blocked.fetch_add(1, relaxed);
+        // Threads that wait for each other in a circle do so whatever is assumed of the others.
+        for (Slot thread = 1; thread < max_slots; ++thread) {
+            Slot at = holder[thread];
+            for (Slot steps = 1; at != 0 && at != thread && steps < max_slots; ++steps) at = holder[at];
+            if (at == thread) report(Bug::Kind::deadlock, thread);
+        }
+    } else {
+        progress_.complete.fetch_add(1, relaxed);
+        if (waits_for_resource) report(Bug::Kind::deadlock, waiting);
+    }
+}
+
+bool Search::should_stop() const {
+    if (stopping_.load(relaxed) || (bug_ && !options_.keep_going)) return true;
+    return options_.max_executions != 0 &&
+           progress_.complete.load(relaxed) + progress_.blocked.load(relaxed) >= options_.max_executions;
+}
+
+}  // namespace mazurka
