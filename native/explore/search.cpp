@@ -45,12 +45,10 @@ bool Search::note_event() {
     progress_.steps.fetch_add(1, relaxed);
     progress_.depth.store(execution_.size(), relaxed);
     if (!execution_.data_races().empty()) note_races();
-    if (machine().failed()) {
-        report(Bug::Kind::failure, machine().failure().thread);
-        if (!options_.keep_going) {
-            progress_.complete.fetch_add(1, relaxed);
-            return false;
-        }
+    if (machine().failed()) report(Bug::Kind::failure, machine().failure().thread);
+    if (bug_ && !options_.keep_going) {
+        progress_.complete.fetch_add(1, relaxed);
+        return false;
     }
     if (execution_.size() > options_.max_steps) {
         report(Bug::Kind::steps, execution_[execution_.size() - 1].thread);

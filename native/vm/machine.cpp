@@ -721,7 +721,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 if (place.object->kind != ObjectKind::heap || place.at != place.object->at) return failing(Fault::invalid_free, address, 0);
                 if (place.shared) {
                     if (!may_take()) return leave(Stop::event);
-                    accesses_.push_back({address, 1, 0, true, false, Commuting::no, Ordering::plain});
+                    accesses_.push_back({address, 1, 0, true, false, Commuting::no, Ordering::lifetime});
                 }
                 if (!place.object->alive) return failing(Fault::freed, address, place.object->size);
                 set(in.dst, place.object->size, 0);
@@ -892,7 +892,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             }
             case Op::exit_:
                 if (!may_take()) return leave(Stop::event);
-                accesses_.push_back({0, everything, 0, false, true, Commuting::no, Ordering::seq_cst});
+                accesses_.push_back({0, everything, 0, false, true, Commuting::no, Ordering::lifetime});
                 save_world();
                 world_.exited = true;
                 thread.state.status = Status::ended;
