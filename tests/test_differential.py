@@ -26,7 +26,7 @@ from mazurka.transforms import prepare
 from mazurka.transforms.lowering import lower
 from tests.c_programs import SUBJECTS, Piece, program
 
-ZIG = bundled_compiler().c[0]
+ZIG = bundled_compiler().command[0]
 # The oldest C library that the compiler knows, so that the functions have the same names everywhere.
 FLAGS = ("-target", "x86_64-linux-gnu.2.17", "-fno-sanitize=all", "-fno-stack-protector", "-fno-math-errno", "-w")
 NATIVE = ("-O0", "-fPIC", "-c")

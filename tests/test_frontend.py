@@ -677,8 +677,8 @@ def test_llvm_files(tmp_path: Path, suffix: str) -> None:
     compiled = tmp_path / f"program{suffix}"
     subprocess.run(
         [
-            *bundled_compiler().c, "-target", "x86_64-linux-gnu", "-g", "-O0", "-w", "-fno-sanitize=all", "-emit-llvm",
-            "-S" if suffix == ".ll" else "-c", "-o", str(compiled), str(source),
+            bundled_compiler().command[0], "cc", "-target", "x86_64-linux-gnu", "-g", "-O0", "-w", "-fno-sanitize=all",
+            "-emit-llvm", "-S" if suffix == ".ll" else "-c", "-o", str(compiled), str(source),
         ],
         check=True,
     )  # fmt: skip
@@ -692,7 +692,9 @@ def test_llvm_files(tmp_path: Path, suffix: str) -> None:
 
 def test_a_named_compiler(load: Load_, tmp_path: Path) -> None:
     script = tmp_path / "my-clang"
-    script.write_text(f'#!/bin/sh\nexec {" ".join(bundled_compiler().c)} "$@"\n')
+    bundled = bundled_compiler()
+    command = [*bundled.command, *bundled.header_options(is_cpp=False)]
+    script.write_text(f'#!/bin/sh\nexec {" ".join(command)} "$@"\n')
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     program = load("int main(void) { return 0; }", cc=str(script))
     assert "main" in program.functions
@@ -782,6 +784,80 @@ def test_the_library_works_without_a_cache(load: Load_, monkeypatch: pytest.Monk
     assert program.functions["malloc"].library
 
 
+def test_a_header_that_comes_to_stand_before_another(load: Load_, tmp_path: Path) -> None:
+    """What is compiled is always what the files say now."""
+    source = """
+        #include <size.h>
+        #if __has_include("optional.h")
+        #include "optional.h"
+        #endif
+        #ifndef OPTIONAL
+        #define OPTIONAL 0
+        #endif
+        char x[SIZE + OPTIONAL]; int main(void) { return x[0]; }
+    """
+
+    def size() -> int:
+        return len(load(source, compiler_arguments=["-Ifirst", "-Isecond"]).globals["x"].data)
+
+    for folder in ("first", "second"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "second" / "size.h").write_text("#define SIZE 1\n")
+    assert size() == 1
+    (tmp_path / "first" / "size.h").write_text("#define SIZE 2\n")
+    assert size() == 2
+    (tmp_path / "optional.h").write_text("#define OPTIONAL 10\n")
+    assert size() == 12
+
+
+def test_headers_that_the_environment_names(load: Load_, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """They are for the program, and never for the library, whose models are kept for later programs."""
+    for size in (1, 2):
+        folder = tmp_path / f"folder{size}"
+        folder.mkdir()
+        (folder / "size.h").write_text(f"#define SIZE {size}\n")
+        (folder / "stdint.h").write_text("#error not for the library\n")
+        monkeypatch.setenv("CPATH", str(folder))
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        program = load("#include <size.h>\nchar x[SIZE]; int main(void) { return x[0]; }")
+        assert len(program.globals["x"].data) == size
+
+
+def test_neither_a_home_nor_a_directory_to_write_to(
+    load: Load_, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("HOME", "XDG_CACHE_HOME", "TMPDIR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def no_home() -> Path:
+        raise RuntimeError("no home directory")
+
+    monkeypatch.setattr(Path, "home", no_home)
+    program = load("#include <stdlib.h>\nint main(void) { free(malloc(1)); return 0; }")
+    assert program.functions["malloc"].library
+    assert os.listdir(tmp_path) == ["program.c"]
+
+
+@pytest.mark.parametrize("garbage", [b"", b"garbage\n", b"\xff\xfe\x00"])
+def test_a_library_cache_that_was_damaged(
+    load: Load_, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, garbage: bytes
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    source = "#include <stdlib.h>\nint main(void) { free(malloc(1)); return 0; }"
+    load(source)
+    (kept,) = (tmp_path / "cache").glob("mazurka/library-*/memory.ll")
+    content = kept.read_bytes()
+    kept.write_bytes(content[: len(content) // 2] + garbage)
+    assert load(source).functions["malloc"].library
+    assert kept.read_bytes() == content
+
+
+def test_options_of_a_build_do_no_harm(load: Load_) -> None:
+    options = ["-O3", "-Ofast", "-g0", "-Wall", "-Wextra", "-Werror", "-Wl,-O1", "-pthread", "-lpthread", "-lrt", "-lm"]
+    program = load("int unused(int a) { int b; } int main(void) { return 0; }", compiler_arguments=options)
+    assert program.functions["main"].location is not None
+
+
 def test_no_file_is_left_behind(load: Load_, tmp_path: Path) -> None:
     load("int main(void) { return 0; }")
     assert os.listdir(tmp_path) == ["program.c"]
@@ -793,6 +869,10 @@ def test_no_file_is_left_behind(load: Load_, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
+        (
+            "#include <stdlib.h>\nint main(void) {\n  return rand();\n}",
+            "program.c:3: calls 'rand', which may return any value; use __VERIFIER_nondet_range(low, high) instead",
+        ),
         (
             "#include <unistd.h>\nint main(void) {\n  return fork();\n}",
             "program.c:3: calls 'fork', which Mazurka does not model; remove the call, or define the function",

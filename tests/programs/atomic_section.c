@@ -1,4 +1,5 @@
 // expect: ok
+// races: 1
 // Sections that run as one step; an assume inside waits until it holds.
 #include <assert.h>
 #include <pthread.h>

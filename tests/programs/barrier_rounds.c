@@ -1,4 +1,5 @@
 // expect: ok
+// races: 1
 // A barrier is used again at once: nobody is left behind in the first round.
 #include <assert.h>
 #include <pthread.h>

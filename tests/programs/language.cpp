@@ -69,7 +69,7 @@ template <class T, int N> struct Stack {
     }
 };
 
-// References to objects that live on: objects with a destructor that runs at the end of the program are not supported.
+// References to objects that live on.
 static Square &global = *new Square(1, 4);
 
 static Square &once() {

@@ -1,6 +1,6 @@
 // expect: bug memory
 // line: 9
-// message: null
+// message: call of a null function pointer
 #include <stddef.h>
 
 static void (*volatile handler)(void) = NULL;

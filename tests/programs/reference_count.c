@@ -1,4 +1,5 @@
 // expect: ok
+// races: 1
 // Whoever drops the last reference frees the object.
 #include <pthread.h>
 #include <stdatomic.h>

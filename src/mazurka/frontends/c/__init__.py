@@ -28,7 +28,7 @@ from mazurka.frontends.c.linker import Linker
 from mazurka.frontends.c.module import Definition, Module
 from mazurka.frontends.c.syntax import leaves
 from mazurka.frontends.c.translate import translate_function
-from mazurka.program.instructions import Call, Constant, EndThread, GlobalAddress, Register, Value
+from mazurka.program.instructions import AtomicBegin, Call, Constant, EndThread, GlobalAddress, Register, Value
 from mazurka.program.program import Block, Function, GlobalVariable, Program, Relocation
 from mazurka.program.types import I32, Pointer
 
@@ -59,14 +59,23 @@ def load_c_program(
     constructors = _constructors(linker, users)
     arguments = [Path(files[0]).stem, *program_arguments]
     program.functions[ENTRY] = _entry(linker, main, constructors, arguments)
+    _add_reachable(linker)
+    if "__mazurka_at_exit" in program.functions:  # some function is to be called at exit
+        handlers = linker.find_function(main.module, "__mazurka_run_exit_handlers")
+        assert handlers is not None
+        program.functions[ENTRY].blocks["entry"].instructions.insert(-2, Call(linker.name(handlers)))
+        _add_reachable(linker)
+    return program
+
+
+def _add_reachable(linker: Linker) -> None:
     while linker.pending:
         definition = linker.pending.popleft()
         if definition.kind == "variable":
             linker.add_variable(definition)
         else:
             function = translate_function(linker, definition)
-            program.functions[function.name] = function
-    return program
+            linker.program.functions[function.name] = function
 
 
 def _constructors(linker: Linker, modules: Sequence[Module]) -> list[Definition]:
@@ -76,7 +85,7 @@ def _constructors(linker: Linker, modules: Sequence[Module]) -> list[Definition]
         for _, name in module.destructors():
             raise InputError(
                 f"{linker.place(module.symbols[name])}: '{name}' is to run when the program ends "
-                "(a destructor), which is not supported; call it from main"
+                "(a destructor), which is not supported; register it with atexit"
             )
         for priority, name in module.constructors():
             definition = linker.find_function(module, name)
@@ -106,7 +115,8 @@ def _entry(linker: Linker, main: Definition, constructors: Sequence[Definition],
     returned = leaves(header.returns)
     if len(returned) == 1:
         call.result = Register("status", returned[0][1])
-    block.instructions += [call, EndThread()]
+    # Ends in a section of its own, as threads in the library's models do: a section that `main` left open is noticed.
+    block.instructions += [call, AtomicBegin(), EndThread()]
     return Function(ENTRY, blocks={"entry": block}, library=True)
 
 

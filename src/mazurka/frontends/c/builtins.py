@@ -5,12 +5,12 @@ Each is a function from the translation and the arguments to the scalars that th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast, get_args
 
 from mazurka.frontends.c.module import string_at
 from mazurka.frontends.c.syntax import Unsupported, leaves
+from mazurka.positions import spoken
 from mazurka.program.instructions import (
     Assume,
     AtomicBegin,
@@ -55,6 +55,14 @@ _IGNORED = frozenset(
     }
 )  # fmt: skip
 
+# Random numbers and times.
+_UNBOUNDED = frozenset(
+    {
+        "clock", "drand48", "erand48", "getrandom", "gettimeofday", "jrand48", "lrand48", "mrand48", "nrand48", "rand",
+        "rand_r", "random", "random_r", "srand", "srand48", "srandom", "time",
+    }
+)  # fmt: skip
+
 
 def is_intrinsic(name: str) -> bool:
     """Whether a name always means an instruction, whatever the program defines."""
@@ -68,11 +76,16 @@ def is_builtin(name: str) -> bool:
 
 def refusal(name: str) -> str:
     """Why a function that nobody defines cannot be called, and what to do."""
-    shown = _readable(name)
+    shown = spoken(name).replace("std::__1", "std")  # the version of the C++ library is a namespace
     if name.startswith("__VERIFIER_nondet_"):
         return (
             f"calls '{name}', which may return any value; "
             "use __VERIFIER_nondet_bool() or __VERIFIER_nondet_range(low, high)"
+        )
+    if name in _UNBOUNDED:
+        return (
+            f"calls '{name}', which may return any value; use __VERIFIER_nondet_range(low, high) instead, "
+            "which tries all values from low to high"
         )
     if "setjmp" in name or "longjmp" in name:
         return f"calls '{name}': jumps between functions are not supported; return an error code instead"
@@ -84,21 +97,6 @@ def refusal(name: str) -> str:
         f"calls '{shown}', which Mazurka does not model; "
         "remove the call, or define the function in the program or in another file that is given"
     )
-
-
-def _readable(name: str) -> str:
-    """`std::thread::join` for a name as C++ encodes it, without its parameters; other names as they are."""
-    if not name.startswith("_ZN"):
-        return name
-    parts, rest = [], re.sub("^_ZN[rVK]*", "", name)
-    if rest.startswith("St"):
-        parts, rest = ["std"], rest[2:]
-    while (length := re.match(r"\d+", rest)) is not None:
-        end = length.end() + int(length[0])
-        part, rest = rest[length.end() : end], rest[end:]
-        if part != "__1":  # the version of the library, which is a namespace
-            parts.append(part)
-    return "::".join(parts) or name
 
 
 def translate(t: FunctionTranslator, site: CallSite, name: str) -> None:

@@ -10,8 +10,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -24,14 +23,34 @@ C_SUFFIXES = frozenset({".c", ".i"})
 CPP_SUFFIXES = frozenset({".cc", ".cpp", ".cxx", ".c++", ".C", ".ii"})
 LLVM_SUFFIXES = frozenset({".ll", ".bc"})
 
-# The target makes the result independent of the machine, and brings the headers of the wheel along.
-_BEFORE = (
-    "-target", "x86_64-linux-gnu", "-w", "-g", "-UNDEBUG", "-fno-discard-value-names", "-fno-math-errno",
-)  # fmt: skip
+# The target makes the result independent of the machine.
+_BEFORE = ("-target", "x86_64-linux-gnu", "-w", "-UNDEBUG", "-fno-discard-value-names", "-fno-math-errno", "-fPIC")
 # After the user's own options, so that they hold whatever those say.
-_AFTER = ("-O0", "-fno-sanitize=all", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-S", "-emit-llvm")
+_AFTER = (
+    "-O0", "-g", "-gdwarf-4", "-fno-sanitize=all", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-S", "-emit-llvm",
+)  # fmt: skip
 # Exceptions and run-time types have no model; without them the compiler itself points at every use.
 _CPP = ("-fno-exceptions", "-fno-rtti")
+
+# What `zig cc` tells the clang inside it about its headers. It is left out here, because it does not always notice when
+# what it has compiled before has changed: a new header in front of an old one, `__has_include`, CPATH.
+_C_HEADERS = (
+    "include", "libc/include/x86-linux-gnu", "libc/include/generic-glibc", "libc/include/x86-linux-any",
+    "libc/include/any-linux-any",
+)  # fmt: skip
+_CPP_HEADERS = ("libcxx/include", "libcxxabi/include", *_C_HEADERS, "libunwind/include")
+_C_MACROS = ("__GLIBC_MINOR__=31",)
+_CPP_MACROS = (
+    "_LIBCPP_ABI_VERSION=1", "_LIBCPP_ABI_NAMESPACE=__1", "_LIBCPP_HAS_THREADS=1", "_LIBCPP_HAS_MONOTONIC_CLOCK",
+    "_LIBCPP_HAS_TERMINAL", "_LIBCPP_HAS_MUSL_LIBC=0", "_LIBCXXABI_DISABLE_VISIBILITY_ANNOTATIONS",
+    "_LIBCPP_DISABLE_VISIBILITY_ANNOTATIONS", "_LIBCPP_HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0",
+    "_LIBCPP_HAS_FILESYSTEM=1", "_LIBCPP_HAS_RANDOM_DEVICE", "_LIBCPP_HAS_LOCALIZATION", "_LIBCPP_HAS_UNICODE",
+    "_LIBCPP_HAS_WIDE_CHARACTERS", "_LIBCPP_HAS_NO_STD_MODULES", "_LIBCPP_HAS_TIME_ZONE_DATABASE",
+    "_LIBCPP_PSTL_BACKEND_SERIAL", "_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE",
+    "_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_IGNORE", *_C_MACROS,
+)  # fmt: skip
+# Where a compiler looks for headers besides what its command line says.
+_HEADER_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH", "OBJCPLUS_INCLUDE_PATH")
 
 # How types lie in memory on that target.
 _LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
@@ -43,73 +62,64 @@ class CompileError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A clang: the command that compiles C, the one that compiles C++, and whether it is the one of the wheel."""
+    """A clang: the command that runs it and, for the one in the wheel, the directory of the wheel's headers."""
 
-    c: tuple[str, ...]
-    cpp: tuple[str, ...]
-    bundled: bool
+    command: tuple[str, ...]
+    headers: Path | None = None
 
-    def compile(self, source: Path, arguments: Sequence[str] = (), directory: Path | None = None) -> str:
+    def compile(self, source: Path, arguments: Sequence[str] = ()) -> str:
         """The LLVM text of a C or C++ file."""
-        is_cpp = source.suffix in CPP_SUFFIXES
-        command = [*(self.cpp if is_cpp else self.c), *_BEFORE, *arguments, *_AFTER, *(_CPP if is_cpp else ())]
-        with _workplace(repr((os.getcwd(), str(directory), command, str(source)))) as place:
-            output = place / "output.ll"
-            try:
-                done = subprocess.run(
-                    [*command, "-o", str(output), str(source)],
-                    capture_output=True,
-                    cwd=directory,
-                    env=_environment(place),
-                    text=True,
-                    errors="replace",
-                    check=False,
-                )
-            except OSError as error:
-                raise InputError(f"cannot run the compiler {command[0]}: {error.strerror}") from None
-            if done.returncode != 0 or not output.exists():
-                message = (done.stderr or done.stdout).strip()
-                raise CompileError(message or f"{source}: the compiler failed without a message")
-            text = output.read_text(errors="surrogateescape")
-        # The wheel's clang prints LLVM in the form that we read; other versions print other forms.
-        return text if self.bundled else read_llvm(text, str(source))
+        return self._run(source, [argument for argument in arguments if not argument.startswith("-O")])
+
+    def compile_model(self, source: Path) -> str:
+        """The LLVM text of a model of the library, which is the same for all users, whatever their headers."""
+        environment = {name: value for name, value in os.environ.items() if name not in _HEADER_VARIABLES}
+        return self._run(Path(source.name), (), source.parent, environment)
 
     def version(self) -> str:
         """What distinguishes its output from that of others."""
-        if self.bundled:
-            binary = os.stat(self.c[0])
-            return f"{self.c[0]} {binary.st_size} {binary.st_mtime_ns}"
-        done = subprocess.run([*self.c, "--version"], capture_output=True, text=True, check=False)
-        return f"{self.c[0]} {done.stdout}"
+        binary = os.stat(self.command[0])
+        identity = repr((self.command, binary.st_size, binary.st_mtime_ns))
+        if self.headers is None:  # it may be a script that runs another one
+            done = subprocess.run([*self.command, "--version"], capture_output=True, check=False)
+            identity += repr(done.stdout)
+        return identity
 
+    def _run(
+        self,
+        source: Path,
+        arguments: Sequence[str],
+        directory: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> str:
+        is_cpp = source.suffix in CPP_SUFFIXES
+        options = [*_BEFORE, *arguments, *_AFTER, *(_CPP if is_cpp else ()), *self.header_options(is_cpp)]
+        try:
+            done = subprocess.run(
+                [*self.command, *options, "-o", "-", str(source)],
+                capture_output=True,
+                cwd=directory,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                check=False,
+            )
+        except OSError as error:
+            raise InputError(f"cannot run the compiler {self.command[0]}: {error.strerror}") from None
+        if done.returncode != 0 or not done.stdout:
+            message = done.stderr.decode(errors="replace").strip()
+            raise CompileError(message or f"{source}: the compiler failed without a message")
+        text = done.stdout.decode(errors="surrogateescape")
+        # The wheel's clang prints LLVM in the form that we read; other versions print other forms.
+        return text if self.headers else read_llvm(text, str(source))
 
-def _environment(place: Path) -> dict[str, str]:
-    """The compiler in the wheel does not work without a cache: where there can be none, it gets one for this time."""
-    environment = dict(os.environ)
-    try:
-        _cache_directory().mkdir(parents=True, exist_ok=True)
-        writable = os.access(_cache_directory(), os.W_OK)
-    except OSError:
-        writable = False
-    if not writable:
-        environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(place / "cache"))
-    return environment
-
-
-@contextmanager
-def _workplace(purpose: str) -> Iterator[Path]:
-    """A directory of our own for a while. For the same purpose it is the same one, if nobody uses it at the moment: the
-    compiler in the wheel remembers what it compiled, but only by the name of its output."""
-    name = f"mazurka-{hashlib.sha256(purpose.encode(errors='surrogateescape')).hexdigest()[:32]}"
-    place = Path(tempfile.gettempdir()) / name
-    try:
-        place.mkdir(mode=0o700)
-    except OSError:
-        place = Path(tempfile.mkdtemp(prefix="mazurka-"))
-    try:
-        yield place
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+    def header_options(self, is_cpp: bool) -> Iterator[str]:
+        """The headers of the wheel come after those that the user names."""
+        if self.headers is None:
+            return
+        yield "-nostdinc"
+        yield from (f"-D{macro}" for macro in (_CPP_MACROS if is_cpp else _C_MACROS))
+        for folder in _CPP_HEADERS if is_cpp else _C_HEADERS:
+            yield from ("-isystem", str(self.headers / folder))
 
 
 @cache
@@ -117,21 +127,21 @@ def bundled_compiler() -> Compiler:
     spec = find_spec("ziglang")
     if spec is None or spec.origin is None:
         raise InputError("no compiler: install the package 'ziglang', or name a clang with --cc")
-    zig = Path(spec.origin).parent / "zig"
-    return Compiler((str(zig), "cc"), (str(zig), "c++"), bundled=True)
+    wheel = Path(spec.origin).parent
+    return Compiler((str(wheel / "zig"), "clang", "--no-default-config"), wheel / "lib")
 
 
 def named_compiler(name: str) -> Compiler:
-    """A clang that the user names; C++ is compiled by the same program, which goes by the suffix of the file."""
+    """A clang that the user names, with the headers of the system."""
     path = shutil.which(name)
     if path is None:
         raise InputError(f"--cc {name}: no such compiler; name an installed clang, or leave --cc out")
-    return Compiler((path,), (path,), bundled=False)
+    return Compiler((path,))
 
 
 def system_directories(compiler: Compiler) -> list[str]:
     """Where the headers of the system and of the compiler are."""
-    return ["/usr/include", "/usr/lib", *([str(Path(compiler.c[0]).parent)] if compiler.bundled else [])]
+    return ["/usr/include", "/usr/lib", *([str(compiler.headers)] if compiler.headers else [])]
 
 
 def read_llvm(content: str | bytes, origin: str) -> str:
@@ -177,24 +187,42 @@ def library_texts(compiler: Compiler) -> dict[str, str]:
     """The LLVM texts of the models of the C library, by file name; compiled once and kept in the user's cache."""
     folder = Path(str(files("mazurka.frontends.c") / "library"))
     sources = sorted(folder.glob("*.c"))
-    digest = hashlib.sha256(repr((compiler.version(), _BEFORE, _AFTER)).encode())
+    digest = hashlib.sha256(repr((compiler.version(), _BEFORE, _AFTER, _C_HEADERS, _C_MACROS)).encode())
     for part in [*sources, *sorted(folder.glob("*.h"))]:
         digest.update(part.name.encode() + b"\0" + part.read_bytes() + b"\0")
-    kept = _cache_directory() / f"library-{digest.hexdigest()[:32]}"
-    texts = {}
-    for source in sources:
-        path = kept / f"{source.stem}.ll"
-        try:
-            texts[source.name] = path.read_text()
-        except OSError:
-            texts[source.name] = compiler.compile(Path(source.name), directory=folder)
-            _keep(path, texts[source.name])
-    return texts
+    cache = _cache_directory()
+    kept = cache / f"library-{digest.hexdigest()[:32]}" if cache else None
+    return {source.name: _model(source, compiler, kept) for source in sources}
 
 
-def _cache_directory() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "mazurka"
+def _model(source: Path, compiler: Compiler, kept: Path | None) -> str:
+    path = kept / f"{source.stem}.ll" if kept else None
+    text = _recall(path) if path else None
+    if text is None:
+        text = compiler.compile_model(source)
+        if path:
+            _keep(path, text)
+    return text
+
+
+def _cache_directory() -> Path | None:
+    """The user's, if there is a place for one."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(base):  # others are to be ignored
+        return Path(base) / "mazurka"
+    try:
+        return Path.home() / ".cache" / "mazurka"
+    except RuntimeError:
+        return None
+
+
+def _recall(path: Path) -> str | None:
+    """What `_keep` wrote, if it is all there."""
+    try:
+        digest, _, text = path.read_text().partition("\n")
+    except (OSError, UnicodeError):
+        return None
+    return text if digest == _digest(text) else None
 
 
 def _keep(path: Path, text: str) -> None:
@@ -202,7 +230,11 @@ def _keep(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False) as file:
-            file.write(text)
+            file.write(f"{_digest(text)}\n{text}")
         os.replace(file.name, path)
     except OSError:
         return
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -892,7 +892,8 @@ class FunctionTranslator:
         self.bind(result, [old, success])
 
     def _fence(self, cursor: Cursor, result: str | None) -> None:
-        """All accesses are sequentially consistent: there is nothing to order."""
+        """All accesses are sequentially consistent: there is nothing to order. But relaxed accesses may synchronise."""
+        self.linker.program.fences = True
 
     # ----------------------------------------------------------------------------------------- calls
 

@@ -2,7 +2,10 @@
  *
  * A barrier is the set of the threads that have arrived in this round. The last one to arrive empties the set and wakes
  * the others through their own control blocks. So a thread that leaves does not touch the barrier again: the next round
- * may have begun, and the barrier may be destroyed as soon as one thread has returned. */
+ * may have begun, and the barrier may be destroyed as soon as one thread has returned.
+ *
+ * The last one to arrive is also the one that is told to be the serial thread, as in the C library; POSIX does not say
+ * which of them it is. */
 #include <errno.h>
 #include <pthread.h>
 

@@ -11,8 +11,12 @@ static void run(void *(*start)(void *), void *argument) {
     thrd_exit(function(argument));
 }
 
+/* One step, unlike pthread_create: in C11 the new thread begins after its creation is complete, so that it can rely on
+ * its handle. */
 int thrd_create(thrd_t *thread, thrd_start_t start, void *argument) {
+    __mazurka_atomic_begin();
     *thread = (thrd_t)__mazurka_spawn(run, (void *(*)(void *))(void *)start, argument);
+    __mazurka_atomic_end();
     return thrd_success;
 }
 

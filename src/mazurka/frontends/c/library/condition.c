@@ -10,7 +10,8 @@
  * A timed wait that is not yet signalled may give up at any time. That is a step of its own, which takes the thread out
  * of the set before the mutex is taken again: a signal in between goes to another thread or to nobody, as POSIX allows.
  * Waiting longer is the same step taken later, so that no choice has to be explored. A thread that has been signalled
- * never times out: it would lose the signal for the others.
+ * never times out: it would lose the signal for the others. (POSIX allows that; the C library makes up for it with
+ * another signal.)
  *
  * A recursive mutex is released by one level, as the C library does.
  *

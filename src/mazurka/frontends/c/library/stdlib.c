@@ -1,23 +1,12 @@
-/* Ending the program, numbers in strings, sorting. What is not here is not modelled on purpose: random numbers (let
- * `__VERIFIER_nondet_range` choose, and all values are tried), and functions to be called at exit. */
+/* Numbers in strings, sorting. Random numbers are not modelled on purpose: let `__VERIFIER_nondet_range` choose, and
+ * all values are tried. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "mazurka.h"
-
-_Noreturn void abort(void) { __mazurka_fail("abort", "abort was called"); }
-
-_Noreturn void exit(int status) { __mazurka_exit(status); }
-
-_Noreturn void quick_exit(int status) { __mazurka_exit(status); }
-
-_Noreturn void _exit(int status) { __mazurka_exit(status); }
-
-_Noreturn void _Exit(int status) { __mazurka_exit(status); }
 
 /* The environment is empty. */
 char *getenv(const char *name) {

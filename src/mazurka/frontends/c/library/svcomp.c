@@ -12,7 +12,10 @@ _Bool __VERIFIER_nondet_bool(void) { return __mazurka_choose(2) != 0; }
 
 int __VERIFIER_nondet_range(int low, int high) {
     __mazurka_assume(low <= high);
-    return (int)((unsigned)low + __mazurka_choose((unsigned)high - (unsigned)low + 1));
+    unsigned count = (unsigned)high - (unsigned)low + 1;
+    if (count == 0) /* every int there is, which are more than one choice can have */
+        return (int)(__mazurka_choose(1u << 16) << 16 | __mazurka_choose(1u << 16));
+    return (int)((unsigned)low + __mazurka_choose(count));
 }
 
 void reach_error(void) { __mazurka_fail("assertion", "reach_error was called"); }

@@ -28,8 +28,9 @@ static void run(void *(*start)(void *), void *argument) { pthread_exit(start(arg
 
 int pthread_create(pthread_t *restrict handle, const pthread_attr_t *restrict attributes, void *(*start)(void *),
                    void *restrict argument) {
+    _Bool detached = attributes && ((const struct attributes *)attributes)->detached;
     struct mazurka_thread *thread = __mazurka_spawn(run, start, argument);
-    if (attributes && ((const struct attributes *)attributes)->detached)
+    if (detached)
         thread->detached = 1;
     *handle = (pthread_t)thread;
     return 0;

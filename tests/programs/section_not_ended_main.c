@@ -1,0 +1,8 @@
+// expect: bug sync
+// message: the thread ends inside an atomic section
+void __VERIFIER_atomic_begin(void);
+
+int main(void) {
+    __VERIFIER_atomic_begin();
+    return 0;
+}
