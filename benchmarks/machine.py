@@ -96,7 +96,7 @@ def main() -> None:
         print(f"{name:40}{tracking:10.0f}{without:10.0f}{tracking / without:8.2f}")
     print()
     print(f"{'executions of threads with 2 accesses':40}{'number':>10}{'per second':>12}")
-    for algorithm, threads in (("exhaustive", 3), ("sleepsets", 5)):
+    for algorithm, threads in (("exhaustive", 3), ("pop", 5)):
         number, rate = executions_per_second(counters(threads), algorithm)
         print(f"{f'{algorithm}, {threads} threads':40}{number:10}{rate:12.0f}")
 

@@ -116,6 +116,35 @@ int main(void) {
 }
 """
 
+# Which thread is woken is a choice in the middle of a step.
+WAKING = """\
+#include <pthread.h>
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+int ready;
+
+void *worker(void *unused) {
+    pthread_mutex_lock(&mutex);
+    while (!ready) pthread_cond_wait(&condition, &mutex);
+    pthread_cond_signal(&condition);
+    pthread_mutex_unlock(&mutex);
+    return unused;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, worker, 0);
+    pthread_create(&b, 0, worker, 0);
+    pthread_mutex_lock(&mutex);
+    ready = 1;
+    pthread_cond_signal(&condition);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+}
+"""
+
 # Far more interleavings than anybody can wait for.
 ENDLESS = """\
 #include <pthread.h>
@@ -187,7 +216,9 @@ def test_a_bug_is_1(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_limit_is_3(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "check", "endless.c", "--max-executions", "10")
     assert code == 3
-    assert out.startswith("incomplete: the limit of 10 executions was reached; no bug in ")
+    assert out.startswith(
+        "incomplete: the limit of 10 executions was reached; stopped after 10 executions, no bug so far"
+    )
 
 
 def test_the_time_limit_is_3(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -215,6 +246,7 @@ def test_an_interrupt_is_3_and_says_what_was_covered(here: Path) -> None:
     result = json.loads(out)
     assert (result["verdict"], result["reason"]) == ("incomplete", "interrupted")
     assert result["complete"] > 0
+    assert result["estimate"] > result["complete"]
 
 
 def test_keep_going_counts_after_a_bug(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -239,6 +271,61 @@ def test_an_internal_error_is_4_and_asks_for_a_report(
     assert "please report it" in err and "Traceback" not in err
     monkeypatch.setenv("MAZURKA_DEBUG", "1")
     assert "Traceback" in run(capsys, "check", "correct.c")[2]
+
+
+def test_a_random_walk_finds_bugs_but_verifies_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "check", "lost_update.c", "--algorithm", "random", "--seed", "7")
+    assert code == 1
+    assert out.startswith("bug: assertion `counter == 2` failed")
+    assert "  mazurka check --algorithm random --seed 7 lost_update.c --save-schedule bug.json" in lines(out)
+    code, out, _ = run(capsys, "check", "correct.c", "--algorithm", "random")
+    assert code == 3
+    assert out.startswith("incomplete: 10,000 random executions, no bug; the limit of 10,000 executions was reached (")
+    code, out, _ = run(capsys, "check", "correct.c", "--algorithm", "random", "--max-executions", "20")
+    assert code == 3
+    assert out.startswith("incomplete: 20 random executions, no bug; ")
+    code, out, _ = run(capsys, "check", "correct.c", "--algorithm", "random", "--timeout", "0.2")
+    assert code == 3
+    assert "no bug; the time limit of 0.2 s was reached" in out
+
+
+def test_a_limit_of_a_random_walk_is_needed_to_see_its_bug_again(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limits = ["--max-executions", "20000", "--timeout", "60"]
+    _, out, _ = run(capsys, "check", "lost_update.c", "--algorithm", "random", *limits)
+    again = (
+        "  mazurka check --algorithm random --timeout 60 --max-executions 20000 lost_update.c --save-schedule bug.json"
+    )
+    assert again in lines(out)
+
+
+@pytest.mark.parametrize("algorithm", ["pop", "optimal", "exhaustive", "random"])
+def test_a_check_gives_the_same_answer_each_time(
+    here: Path, capsys: pytest.CaptureFixture[str], algorithm: str
+) -> None:
+    answers = []
+    for _ in range(2):
+        answers.append(json.loads(run(capsys, "check", "lost_update.c", "--json", "--algorithm", algorithm)[1]))
+        del answers[-1]["seconds"]
+    assert answers[0] == answers[1]
+    assert answers[0]["verdict"] == "bug"
+
+
+@pytest.mark.parametrize("algorithm", ["pop", "optimal", "exhaustive"])
+def test_counts_do_not_depend_on_the_seed(here: Path, capsys: pytest.CaptureFixture[str], algorithm: str) -> None:
+    counts = set()
+    for seed in ("0", "1", "2", "3"):
+        words = ["lost_update.c", "--keep-going", "--json", "--algorithm", algorithm, "--seed", seed]
+        counts.add(json.loads(run(capsys, "check", *words)[1])["complete"])
+    assert len(counts) == 1
+
+
+def test_what_pop_cannot_do_is_done_by_optimal(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("waking.c").write_text(WAKING)
+    result = json.loads(run(capsys, "check", "waking.c", "--json")[1])
+    assert (result["verdict"], result["algorithm"]) == ("ok", "optimal")
+    assert "s, by the algorithm optimal)" in run(capsys, "check", "waking.c")[1]
 
 
 # -------------------------------------------------------------------------------------------- input at fault
@@ -267,6 +354,9 @@ def test_what_the_compiler_says_is_passed_on(here: Path, capsys: pytest.CaptureF
         (["check", "correct.c", "--timeout", "-1"], "argument --timeout: -1 is not a time above 0"),
         (["check", "correct.c", "--max-steps", "0"], "argument --max-steps: 0 is not a number above 0"),
         (["check", "correct.c", "--max-executions", "x"], "argument --max-executions: invalid number value: 'x'"),
+        (["check", "correct.c", "--seed", "x"], "argument --seed: invalid number value: 'x'"),
+        (["check", "correct.c", "--seed", "-1"], "argument --seed: -1 is not a number of 64 bits"),
+        (["check", "correct.c", "--races", "maybe"], "invalid choice: 'maybe'"),
         (["dance"], "invalid choice: 'dance'"),
         (["replay", "correct.c"], "replay needs a schedule after the source files"),
     ],
@@ -353,7 +443,8 @@ def test_json_has_all_fields(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     result = json.loads(out)
     assert code == 1
     assert set(result) == {
-        *("verdict", "bug", "complete", "blocked", "redundant", "algorithm", "seconds", "reason", "trace", "schedule")
+        *("verdict", "bug", "complete", "blocked", "redundant", "algorithm", "seconds", "reason", "estimate", "races"),
+        *("trace", "schedule"),
     }
     assert result["verdict"] == "bug"
     assert result["bug"] == {
@@ -363,7 +454,11 @@ def test_json_has_all_fields(here: Path, capsys: pytest.CaptureFixture[str]) -> 
         "line": 17,
         "thread": "main",
     }
-    assert result["algorithm"] == "sleepsets"
+    assert result["algorithm"] == "pop"
+    (race,) = result["races"]
+    assert set(race) == {"object", "first", "second", "trace", "schedule"}
+    assert (race["object"], race["first"]["line"], race["second"]["line"]) == ("counter", 7, 7)
+    assert race["schedule"]["race"] == [race["first"]["step"], race["second"]["step"]]
     assert {"threads", "steps", "waiting", "cycle", "output"} <= set(result["trace"])
     last = result["trace"]["steps"][-1]
     assert (last["failed"], last["line"], last["statement"]) == (True, 17, "assert(counter == 2);")
@@ -399,10 +494,10 @@ def test_replay_shows_the_same_execution(here: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("result", "words"),
     [
-        (Result(Verdict.OK, None, 3432, 0, 0, "sleepsets", 0.5), "verified: all 3,432 executions (0.50 s)"),
-        (Result(Verdict.OK, None, 1, 0, 0, "sleepsets", 75.2), "verified: the only execution (75 s)"),
+        (Result(Verdict.OK, None, 3432, 0, 0, "pop", 0.5), "verified: all 3,432 executions (0.50 s)"),
+        (Result(Verdict.OK, None, 1, 0, 0, "pop", 75.2), "verified: the only execution (75 s)"),
         (
-            Result(Verdict.OK, None, 5, 2, 9, "sleepsets", 1),
+            Result(Verdict.OK, None, 5, 2, 9, "pop", 1),
             "verified: all 7 executions, 2 of which stop at a false assumption (1.00 s, 9 more given up as equivalent)",
         ),
         (
@@ -411,7 +506,23 @@ def test_replay_shows_the_same_execution(here: Path, capsys: pytest.CaptureFixtu
         ),
         (
             Result(Verdict.INCOMPLETE, None, 120000, 0, 0, "exhaustive", 60, reason="interrupted"),
-            "incomplete: interrupted; no bug in 120,000 interleavings (60 s)",
+            "incomplete: interrupted; stopped after 120,000 interleavings, no bug so far (60 s)",
+        ),
+        (
+            Result(Verdict.INCOMPLETE, None, 120000, 0, 0, "pop", 60, reason="interrupted", estimate=2_012_345),
+            "incomplete: interrupted; stopped after 120,000 of about 2,000,000 executions, no bug so far (60 s)",
+        ),
+        (
+            Result(Verdict.INCOMPLETE, None, 1, 0, 0, "pop", 60, reason="interrupted", estimate=2 * 10**19),
+            "incomplete: interrupted; stopped after 1 of about 2·10^19 executions, no bug so far (60 s)",
+        ),
+        (
+            Result(Verdict.INCOMPLETE, None, 1234, 0, 0, "random", 2, reason="interrupted"),
+            "incomplete: 1,234 random executions, no bug; interrupted (2.00 s)",
+        ),
+        (
+            Result(Verdict.OK, None, 12, 0, 0, "optimal", 1),
+            "verified: all 12 executions (1.00 s, by the algorithm optimal)",
         ),
         (Result(Verdict.OK, None, 1, 0, 0, "replay", 1), "this execution ends without a bug"),
         (Result(Verdict.OK, None, 0, 1, 0, "replay", 1), "this execution stops at a false assumption"),
@@ -421,10 +532,41 @@ def test_verdicts_in_words(result: Result, words: str) -> None:
     assert summary(result) == words
 
 
-@pytest.mark.parametrize("program", ["lost_update", "lock_order", "use_after_free"])
-def test_reports_to_the_letter(here: Path, capsys: pytest.CaptureFixture[str], program: str) -> None:
-    _, out, _ = run(capsys, "check", f"{program}.c", "--save-schedule", "bug.json")
-    assert lines(out) == (REPORTS / f"{program}.txt").read_text().splitlines()
+@pytest.mark.parametrize(
+    ("report", "words"),
+    [
+        ("lost_update", ["lost_update.c"]),
+        ("lock_order", ["lock_order.c"]),
+        ("use_after_free", ["use_after_free.c"]),
+        ("race", ["lost_update.c", "--races", "error"]),
+    ],
+)
+def test_reports_to_the_letter(here: Path, capsys: pytest.CaptureFixture[str], report: str, words: list[str]) -> None:
+    _, out, _ = run(capsys, "check", *words, "--save-schedule", "bug.json")
+    assert lines(out) == (REPORTS / f"{report}.txt").read_text().splitlines()
+
+
+def test_races_are_warned_of_after_the_verdict(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("racy.c").write_text(LOST_UPDATE.replace("    assert(counter == 2);\n", ""))
+    code, out, _ = run(capsys, "check", "racy.c")
+    verdict, warning, hint = lines(out)
+    assert code == 0
+    assert verdict.startswith("verified: all ")
+    assert warning.startswith("warning: data race on `counter`: racy.c:7 (main.")
+    assert hint == "(--races error shows how a race comes about)"
+    assert len(lines(run(capsys, "check", "racy.c", "--races", "ignore")[1])) == 1
+
+
+def test_no_end_of_warnings(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = "".join(f"    x[{i}]++;\n" for i in range(12))
+    Path("racy.c").write_text(
+        LOST_UPDATE.replace("int counter", "int x[12]")
+        .replace("    counter = counter + 1;\n", body)
+        .replace("    assert(counter == 2);\n", "")
+    )
+    _, out, _ = run(capsys, "check", "racy.c", "--max-executions", "50")
+    assert sum(line.startswith("warning: data race on `x[") for line in lines(out)) == 10
+    assert "… and 2 more" in lines(out)
 
 
 def test_narrow_terminals_get_a_list(
@@ -448,7 +590,8 @@ def test_color_only_where_it_is_wanted(
 
 def test_progress_is_for_terminals(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "check", "endless.c", "--timeout", "0.4")[2] == ""
-    assert "executions" in on_terminal("check", "endless.c", "--timeout", "0.4")
+    line = on_terminal("check", "endless.c", "--timeout", "0.4").split("\r\x1b[K")[-2]
+    assert re.fullmatch(r"[\d,]+ of about \S+ \(\d+%\) executions, [\d,]+ per second, depth \d+, 0 s", line)
     assert on_terminal("check", "endless.c", "--timeout", "0.4", "--no-progress") == ""
 
 

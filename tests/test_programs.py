@@ -4,6 +4,7 @@
 // line: 17                where the bug is reported
 // message: part of it     what the report says
 // traces: 6               how many executions there are that differ (complete and blocked)
+// races: 1                how many data races a program without a bug has (none, if it does not say)
 // args: alpha 42          the program's arguments
 // options: -DN=3          for the compiler
 // files: parts/other.c    more source files
@@ -32,6 +33,7 @@ class Expectation:
     line: int | None = None
     message: str | None = None
     traces: int | None = None
+    races: int = 0
     arguments: list[str] = field(default_factory=list)
     options: list[str] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
@@ -52,6 +54,7 @@ class Expectation:
             line=int(found["line"]) if "line" in found else None,
             message=found.get("message"),
             traces=int(found["traces"]) if "traces" in found else None,
+            races=int(found.get("races", 0)),
             arguments=shlex.split(found.get("args", "")),
             options=shlex.split(found.get("options", "")),
             files=[program.parent / name for name in found.get("files", "").split()],
@@ -74,6 +77,7 @@ def test_program(program: Path) -> None:
         assert result.verdict is Verdict.OK, result.bug or result.reason
         if expected.traces is not None:
             assert result.complete + result.blocked == expected.traces
+        assert len(result.races) == expected.races, "; ".join(map(str, result.races))
         return
     assert result.verdict is Verdict.BUG and result.bug is not None, result.reason
     assert result.bug.kind == expected.kind

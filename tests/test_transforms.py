@@ -545,7 +545,7 @@ def test_preparing_a_program_is_deterministic_and_complete(program: Program) -> 
 
 def explored(program: Program) -> tuple[int, int, bool]:
     """The executions of a program up to equivalence, and whether it has a bug."""
-    exploration = Exploration(lower(program).code, algorithm="sleepsets", keep_going=True)
+    exploration = Exploration(lower(program).code, algorithm="pop", keep_going=True)
     exploration.run()
     complete, blocked, *_ = exploration.progress()
     return complete, blocked, exploration.bug() is not None

@@ -7,8 +7,8 @@
     >>> result.bug.message
     'assertion `counter == 2` failed'
 
-`check` answers with a `Result`, a plain value: the verdict, counts, and for a bug the `Trace` and the `Schedule`, which
-`replay` executes again. What cannot be checked raises `InputError`.
+`check` answers with a `Result`, a plain value: the verdict, counts, data races, and for a bug the `Trace` and the
+`Schedule`, which `replay` executes again. What cannot be checked raises `InputError`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mazurka.checking import check, load, replay
+    from mazurka.engines.stateless import Progress
     from mazurka.errors import InputError, MazurkaError
     from mazurka.program.program import Program
-    from mazurka.result import Bug, Result, Verdict
+    from mazurka.result import Bug, Race, Result, Verdict
     from mazurka.schedule import Schedule
     from mazurka.trace import Trace
 
@@ -31,6 +32,8 @@ __all__ = [
     "InputError",
     "MazurkaError",
     "Program",
+    "Progress",
+    "Race",
     "Result",
     "Schedule",
     "Trace",
@@ -47,6 +50,8 @@ _HOMES = {
     "InputError": "mazurka.errors",
     "MazurkaError": "mazurka.errors",
     "Program": "mazurka.program.program",
+    "Progress": "mazurka.engines.stateless",
+    "Race": "mazurka.result",
     "Result": "mazurka.result",
     "Schedule": "mazurka.schedule",
     "Trace": "mazurka.trace",

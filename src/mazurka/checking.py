@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from mazurka.engines.stateless import ALGORITHMS, Options, Progress, explore
+from mazurka.engines.stateless import ALGORITHMS, RACES, Options, Progress, explore
 from mazurka.errors import InputError
 from mazurka.program.program import Program
-from mazurka.result import Result, Verdict
+from mazurka.result import Race, Result, Verdict
 from mazurka.schedule import Schedule
 
 if TYPE_CHECKING:
+    from mazurka.replaying import Replay
     from mazurka.transforms.lowering import Lowered
 
 Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -46,8 +47,10 @@ def check(
     compiler_arguments: Sequence[str] = (),
     program_arguments: Sequence[str] = (),
     cc: str | None = None,
-    algorithm: str = "sleepsets",
+    algorithm: str = "pop",
+    seed: int | None = None,
     commute: bool = True,
+    races: str = "warn",
     uninitialised: bool = True,
     keep_going: bool = False,
     timeout: float | None = None,
@@ -58,37 +61,62 @@ def check(
     """Execute a program under every interleaving of its threads. `source` is a file, several files, or a `Program`.
 
     `compiler_arguments` are what a C compiler takes (`["-DN=3", "-Iinclude"]`), `program_arguments` are the program's
-    `argv[1]` and on; `engines.stateless.Options` says what the others do. Ctrl-C ends the search with the verdict
-    "incomplete". Raises `InputError` for whatever cannot be checked.
+    `argv[1]` and on; `engines.stateless.Options` says what the others do. `progress` is called about ten times a
+    second, from the thread that called `check`. Ctrl-C ends the search with the verdict "incomplete". Raises
+    `InputError` for whatever cannot be checked.
     """
     if algorithm not in ALGORITHMS:
         raise InputError(f"no algorithm {algorithm!r}; there are: {', '.join(ALGORITHMS)}")
+    if races not in RACES:
+        raise InputError(f"races can be {', '.join(RACES)}, not {races!r}")
+    if seed is not None and not 0 <= seed < 1 << 64:
+        raise InputError(f"seed must be a number of 64 bits, not {seed}")
     for name, limit in (("timeout", timeout), ("max_executions", max_executions), ("max_steps", max_steps)):
         if limit is not None and limit <= 0:
             raise InputError(f"{name} must be above 0, not {limit}")
-    options = Options(algorithm, commute, uninitialised, keep_going, timeout, max_executions, max_steps)
+    options = Options(
+        algorithm=algorithm,
+        seed=seed,
+        commute=commute,
+        races=races,
+        uninitialised=uninitialised,
+        keep_going=keep_going,
+        timeout=timeout,
+        max_executions=max_executions,
+        max_steps=max_steps,
+    )
     start = time.monotonic()
     program, lowered = _lower(source, compiler_arguments, program_arguments, cc)
     outcome = explore(lowered, options, progress)
-    bug = trace = None
-    if outcome.failure is not None:
+
+    def replayed(schedule: Schedule) -> Replay:
         from mazurka.replaying import replay_schedule
 
-        replayed = replay_schedule(program, lowered, outcome.failure, uninitialised=uninitialised, max_steps=max_steps)
-        bug, trace = replayed.bug, replayed.trace
+        try:
+            return replay_schedule(program, lowered, schedule, uninitialised=uninitialised, max_steps=max_steps)
+        except InputError as error:
+            raise AssertionError(f"what the search found cannot be replayed: {error}") from error
+
+    bug = trace = None
+    if outcome.failure is not None:
+        shown = replayed(outcome.failure)
+        bug, trace = shown.bug, shown.trace
         if bug is None:
             raise AssertionError("the bug that the search found does not show when its schedule is replayed")
+    found = _distinct(replayed(schedule).race for schedule in outcome.races)
     return Result(
         verdict=Verdict.BUG if bug else Verdict.INCOMPLETE if outcome.reason else Verdict.OK,
         bug=bug,
-        complete=outcome.progress.complete,
-        blocked=outcome.progress.blocked,
-        redundant=outcome.progress.redundant,
-        algorithm=algorithm,
+        complete=outcome.complete,
+        blocked=outcome.blocked,
+        redundant=outcome.redundant,
+        algorithm=outcome.algorithm,
         seconds=time.monotonic() - start,
         trace=trace,
         schedule=outcome.failure,
         reason=outcome.reason,
+        estimate=outcome.estimate,
+        races=found,
     )
 
 
@@ -122,6 +150,15 @@ def replay(
         schedule=schedule,
         reason=None if replayed.ended or replayed.bug else "the schedule ends before the program does",
     )
+
+
+def _distinct(races: Iterable[Race | None]) -> tuple[Race, ...]:
+    """The search tells instructions apart. For a person, one race in the same lines on the same variable is enough."""
+    distinct: dict[tuple[object, ...], Race] = {}
+    for race in races:
+        assert race is not None
+        distinct.setdefault((race.object, frozenset((race.first.place, race.second.place))), race)
+    return tuple(distinct.values())
 
 
 def _lower(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import shutil
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -58,9 +59,24 @@ def _parser() -> argparse.ArgumentParser:
     search = check.add_argument_group("search")
     search.add_argument(
         "--algorithm",
-        choices=("sleepsets", "exhaustive"),
-        default="sleepsets",
-        help="sleepsets: one execution of each equivalence class; exhaustive: every interleaving (default: sleepsets)",
+        choices=("pop", "optimal", "exhaustive", "random"),
+        default="pop",
+        help="pop: one execution of each equivalence class; optimal: the same, in another way that takes more memory; "
+        "exhaustive: every interleaving; random: a random walk, for programs that are too large, up to a limit, which "
+        "is 10000 executions unless one of those below is given (default: pop)",
+    )
+    search.add_argument(
+        "--seed",
+        type=_seed,
+        metavar="N",
+        help="of the random walk (default: 1); the other algorithms begin each execution with a thread that depends on "
+        "N, which changes which bug they meet first, but not the counts",
+    )
+    search.add_argument(
+        "--races",
+        choices=("warn", "error", "ignore"),
+        default="warn",
+        help="data races are reported along with the verdict, or are bugs, or are not looked for (default: warn)",
     )
     search.add_argument(
         "--no-commute",
@@ -146,8 +162,15 @@ def _count(text: str) -> int:
     return value
 
 
+def _seed(text: str) -> int:
+    value = int(text)
+    if not 0 <= value < 1 << 64:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of 64 bits")
+    return value
+
+
 _seconds.__name__ = "time"  # what argparse calls a value that does not convert
-_count.__name__ = "number"
+_count.__name__ = _seed.__name__ = "number"
 
 
 # ------------------------------------------------------------------------------------------------ commands
@@ -215,7 +238,9 @@ def _check(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
             options.files,
             **compiling,
             algorithm=options.algorithm,
+            seed=options.seed,
             commute=options.commute,
+            races=options.races,
             uninitialised=options.uninitialised,
             keep_going=options.keep_going,
             timeout=options.timeout,
@@ -309,8 +334,13 @@ def _replay_commands(options: argparse.Namespace, compiling: dict[str, Any]) -> 
     replay = shlex.join(["mazurka", "replay", *inputs, *options.files, schedule, *arguments])
     if options.save_schedule:
         return [replay]
-    search = [] if options.algorithm == "sleepsets" else ["--algorithm", options.algorithm]
+    search = [] if options.algorithm == "pop" else ["--algorithm", options.algorithm]
+    search += [] if options.seed is None else ["--seed", str(options.seed)]
     search += [] if options.commute else ["--no-commute"]
+    search += ["--races", "error"] if options.races == "error" else []
+    if options.algorithm == "random":  # without its limit, it may end before the bug
+        search += ["--timeout", f"{options.timeout:g}"] if options.timeout else []
+        search += ["--max-executions", str(options.max_executions)] if options.max_executions else []
     saving = shlex.join(["mazurka", "check", *inputs, *search, *options.files, "--save-schedule", schedule, *arguments])
     return [saving, replay]
 
@@ -319,9 +349,14 @@ class _ProgressLine:
     """One line on a terminal that says how far the search is."""
 
     def __call__(self, progress: Progress) -> None:
-        executions = progress.complete + progress.blocked + progress.redundant
-        rate = executions / progress.seconds if progress.seconds else 0
-        line = f"{executions:,} executions, {rate:,.0f} per second, depth {progress.depth}, {progress.seconds:.0f} s"
+        from mazurka.reports.text import about
+
+        line = f"{progress.executions:,}"
+        if progress.estimate:
+            line += f" of {about(progress.estimate)} ({progress.executions / progress.estimate:.0%})"
+        line += f" executions, {progress.per_second:,.0f} per second, depth {progress.depth}, {progress.seconds:.0f} s"
+        # A line that the terminal breaks could not be cleared.
+        line = line[: shutil.get_terminal_size().columns - 1]
         print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:

@@ -7,43 +7,53 @@ from typing import TYPE_CHECKING
 
 from mazurka.naming import Names
 from mazurka.positions import Source
-from mazurka.program.instructions import Fail
+from mazurka.program.instructions import Call, Fail
 
 if TYPE_CHECKING:
     from mazurka._native import Failure, ObjectInfo, Operation
     from mazurka.transforms.lowering import Lowered
 
+# Where it is not the program that goes wrong: it needs more than there is room for.
+LIMITS = frozenset({"too_large", "stack_overflow", "too_many_threads"})
+
 # Errors about which there is no more to say than what they are.
 _PLAIN = {
-    "too_large": "allocation of more than 32 MiB, which is the most that one object can have",
+    "stack_overflow": "calls nest more than 4,096 deep, which is a limit of Mazurka; let the recursion end earlier",
+    "too_many_threads": "more than 63 threads (those that have ended count), which is a limit of Mazurka; create fewer",
     "undefined_branch": "a branch depends on memory that was never written",
     "undefined_address": "an address depends on memory that was never written",
     "bad_call": "call through a pointer that is not a function with these parameters",
     "division_by_zero": "division by zero",
     "division_overflow": "the result of a division does not fit its type",
     "unreachable": "undefined behaviour: control arrives where the language says that it cannot",
-    "stack_overflow": "the calls nest too deeply",
-    "too_many_threads": "too many threads: an execution can have 63",
     "await_outside_section": "a guard outside of an atomic section",
     "section_not_begun": "the end of an atomic section that was not begun",
+    "section_not_ended": "the thread ends inside an atomic section",
+    "too_many_instructions": "no end within 10,000,000 instructions without a step that others could see",
 }
 
 
 def explain(failure: Failure, operations: Iterable[Operation], source: Source, names: Names, lowered: Lowered) -> str:
     """What went wrong, from the failure and what had happened before it."""
+    from mazurka import _native
+
     instruction = lowered.origin[failure.frames[0]][1]
     if isinstance(instruction, Fail):
         return instruction.message
     if failure.fault in _PLAIN:
         return _PLAIN[failure.fault]
-    if failure.fault == "too_many_instructions":
-        return "no end: the thread executes more and more instructions, none of which another thread could see"
+    if isinstance(instruction, Call) and failure.address == 0:
+        return "call of a null function pointer"
     info = names.object(failure.address)
     name = names.name(info, failure.thread)
     offset = failure.address - info.base
     size = f"{failure.size} byte" if failure.size == 1 else f"{failure.size} bytes"
     life = _Life(info, operations, source, names)
     match failure.fault:
+        case "too_large" if failure.size > _native.MAX_OBJECT_SIZE:
+            return f"object of {failure.size:,} bytes: Mazurka's limit is 32 MiB; check the program with smaller sizes"
+        case "too_large":
+            return "more than 1 GiB allocated by one thread, which is a limit of Mazurka; let it allocate less in all"
         case "null":
             return "null pointer" + (f" (plus an offset of {offset})" if offset else "") + f": access to {size}"
         case "wild":
@@ -55,6 +65,9 @@ def explain(failure: Failure, operations: Iterable[Operation], source: Source, n
             place = names.place(failure.address, failure.size, failure.thread).name
             part = "" if place == name else f" of {place}"
             return f"use after free{part}: {name}{life.made()} was freed{life.ended()}"
+        case "returned" if info.kind == "thread-local":
+            variable, owner = names.name(info, info.owner), names.thread(info.owner)
+            return f"use of the thread-local variable {variable} of {owner}, which has ended"
         case "returned":
             return f"use of the local variable {name} after its function {life.function()}returned"
         case "misaligned":

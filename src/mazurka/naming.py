@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mazurka.escaping import quoted, visible
 from mazurka.positions import spoken
 from mazurka.program.instructions import StackAlloc
 from mazurka.program.program import DebugType, Member, Program
@@ -123,7 +124,7 @@ class Names:
         """The name of a whole object. What belongs to a thread other than the `viewer` is named with its thread."""
         if info.kind == "global":
             variable = self._program.globals[self._lowered.globals[info.index]]
-            return variable.display or variable.name
+            return visible(variable.display or variable.name)
         if info.kind == "function":
             return spoken(self._lowered.functions[info.index])
         if info.kind == "thread":
@@ -134,10 +135,10 @@ class Names:
             return "null"
         if info.kind == "thread-local":
             local = self._program.globals[self._lowered.thread_locals[info.index]]
-            name = local.display or local.name
+            name = visible(local.display or local.name)
         elif info.kind == "stack":
             site = self._lowered.origin[info.site][1]
-            name = (site.variable if isinstance(site, StackAlloc) else None) or "temporary"
+            name = visible((site.variable if isinstance(site, StackAlloc) else None) or "temporary")
         else:
             return "no object"
         return name if info.owner == viewer or not viewer else f"{self.thread(info.owner)}:{name}"
@@ -324,9 +325,7 @@ class Names:
         if not zero:
             return None
         shown = text.decode("utf-8", "backslashreplace")
-        if len(shown) > _LONGEST_LITERAL:
-            shown = shown[: _LONGEST_LITERAL - 1] + "…"
-        return '"' + shown.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+        return quoted(shown if len(shown) <= _LONGEST_LITERAL else shown[: _LONGEST_LITERAL - 1] + "…")
 
 
 def _step_into(member: Member) -> str:

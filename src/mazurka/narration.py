@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from mazurka.escaping import quoted
 from mazurka.naming import Names
 from mazurka.positions import Position, Source
 from mazurka.trace import Action, TraceStep
@@ -16,38 +18,52 @@ if TYPE_CHECKING:
 _ACCESSES = ("load", "store", "update", "compare-exchange")
 # What the compiler calls where the source copies or fills memory.
 _SPOKEN = {"__mazurka_copy": "memcpy", "__mazurka_move": "memmove", "__mazurka_fill": "memset"}
+# Where the control block of a thread says that the thread was woken: `signalled` in the library's mazurka.h.
+_SIGNALLED = 12
+_SIGNALS = re.compile(r"(pthread_cond|cnd)_(signal|broadcast)$")
 
 
 @dataclass(slots=True)
 class _Call:
-    """A call of a library function, and the objects that it touched."""
+    """A call of a library function, the objects that it touched, the threads that it woke, and for one that waits to be
+    woken, whether it was."""
 
     function: str
     objects: list[str] = field(default_factory=list)
     writes: bool = False
+    wakes: list[str] = field(default_factory=list)
+    woken: bool | None = None
 
-    def action(self) -> Action:
+    def actions(self) -> list[Action]:
+        if self.woken:
+            locked = [name.removeprefix("&") for name in self.objects]
+            return [Action("wake", f"wakes up and locks {', '.join(locked)}" if locked else "wakes up")]
         text = f"{self.function}({', '.join(self.objects)})"
         if "try" in self.function and not self.writes:
             text += " does not succeed"
-        return Action("call", text, self.objects[0] if self.objects else None)
+        elif self.woken is False:
+            text += " times out"
+        wakes = [Action("wake", f"wakes {thread}", thread) for thread in self.wakes]
+        if not wakes and _SIGNALS.match(self.function):
+            wakes = [Action("wake", "wakes nobody")]
+        return [Action("call", text, self.objects[0] if self.objects else None), *wakes]
 
 
 @dataclass(slots=True)
 class _Print:
     text: bytearray
 
-    def action(self) -> Action:
+    def actions(self) -> list[Action]:
         shown = self.text.decode("utf-8", "backslashreplace")
-        return Action("print", f"prints {_quoted(shown)}", written=shown)
+        return [Action("print", f"prints {quoted(shown)}", written=shown)]
 
 
 @dataclass(slots=True)
 class _Done:
     what: Action
 
-    def action(self) -> Action:
-        return self.what
+    def actions(self) -> list[Action]:
+        return [self.what]
 
 
 @dataclass(slots=True)
@@ -69,17 +85,22 @@ def narrate(
     operations: Iterable[tuple[int, Operation]],
     source: Source,
     names: Names,
-    failure: tuple[int, Sequence[int], str] | None,
+    failure: tuple[int, Sequence[int], str] | None = None,
+    races: Mapping[int, str] | None = None,
 ) -> list[TraceStep]:
     """The steps of a trace. `operations` are with the number of the schedule's step in which they happened;
-    `failure` is the thread that failed, its frames, and the message."""
+    `failure` is the thread that failed, its frames, and the message. `races` has a remark for each operation, by its
+    index, that is part of a data race."""
     rows: list[_Row] = []
     setup = True  # until the first thread is started
-    for step, operation in operations:
+    for index, (step, operation) in enumerate(operations):
         if operation.kind == "spawn":
             setup = False
         if operation.kind != "fail":
             _add(rows, step, operation, source, names, setup)
+        if races and index in races:
+            rows[-1].failed = True
+            rows[-1].actions.append((True, _Done(Action("race", races[index]))))
     if failure is not None:
         thread, frames, message = failure
         row = _row(rows, rows[-1].step if rows else 0, thread, frames, source, rows[-1].setup if rows else True)
@@ -126,6 +147,8 @@ def _add(rows: list[_Row], step: int, operation: Operation, source: Source, name
         unseen = position is None or (position.library is not None and not operation.visible)
         if position is not None and not unseen and not names.is_temporary(operation.address):
             _add_access(row, operation, position, names)
+    elif operation.kind == "choose" and position and not (position.library or "__VERIFIER_").startswith("__VERIFIER_"):
+        pass  # which of the waiting threads is woken: the wake-up tells
     elif operation.kind != "section":
         action = _event(operation, names)
         if position is not None or action.kind in ("start", "end", "exit"):
@@ -168,7 +191,14 @@ def _add_to_call(row: _Row, operation: Operation, function: str, names: Names) -
         row.actions[-1] = (True, last)
     last.writes |= operation.written is not None
     info = names.object(operation.address)
-    if names.is_library(operation.address) or (info.kind == "thread" and info.owner == operation.thread):
+    own = info.kind == "thread" and info.owner == operation.thread
+    if info.kind == "thread" and operation.address == info.base + _SIGNALLED:
+        if not own:
+            last.wakes.append(names.thread(info.owner))
+        elif operation.kind == "load":
+            last.woken = bool(operation.read)
+        return
+    if own or names.is_library(operation.address):
         return  # the library's own notes
     place = names.place(operation.address, operation.size, operation.thread)
     name = place.name if info.kind == "thread" else f"&{place.name}"
@@ -200,7 +230,7 @@ def _event(operation: Operation, names: Names) -> Action:
 
 def _finish(row: _Row, source: Source, names: Names) -> TraceStep:
     """Leave out what is not worth telling, except where the execution fails."""
-    actions = [making.action() for telling, making in row.actions if telling or row.failed]
+    actions = [action for telling, making in row.actions if telling or row.failed for action in making.actions()]
     position = row.position
     return TraceStep(
         step=row.step,
@@ -217,7 +247,3 @@ def _finish(row: _Row, source: Source, names: Names) -> TraceStep:
 
 def _bytes(count: int) -> str:
     return f"{count} byte" if count == 1 else f"{count} bytes"
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mazurka.escaping import visible
 from mazurka.program.cfg import innermost_loop, natural_loops
 from mazurka.program.instructions import Location
 
@@ -75,22 +76,31 @@ class Source:
         if position.file is None or position.line is None:
             return None
         if position.file not in self._lines:
-            try:
-                self._lines[position.file] = Path(position.file).read_text(errors="replace").splitlines()
+            try:  # (the compiler counts nothing else as the end of a line)
+                self._lines[position.file] = Path(position.file).read_text(errors="replace").split("\n")
             except OSError:
                 self._lines[position.file] = []
         lines = self._lines[position.file]
-        return lines[position.line - 1].strip() if 0 < position.line <= len(lines) else None
+        if not 0 < position.line <= len(lines):
+            return None
+        return visible(lines[position.line - 1].expandtabs().strip())
 
 
 def spoken(symbol: str) -> str:
     """The name of a function as the source has it: of the symbol of a C++ function, what comes before its
     parameters (and before the arguments of a template)."""
-    nested = re.match(r"_ZN[VK]*(St)?", symbol)
-    rest = symbol[nested.end() :] if nested else symbol.removeprefix("_Z")
-    parts = ["std"] if nested and nested[1] else []
-    while rest != symbol and (length := re.match(r"[1-9]\d*", rest)):
-        end = length.end() + int(length[0])
-        parts.append(rest[length.end() : end])
-        rest = rest[end:] if nested else ""
-    return "::".join(parts) or symbol
+    if symbol.startswith("_ZZ"):  # a lambda, or a method of a class inside a function
+        return f"function in {spoken('_Z' + symbol[3:])}"
+    start = re.match(r"_Z(N[rVK]*)?(St)?(?=L?[1-9])", symbol)
+    if start is None:
+        return visible(symbol)
+    nested, standard = start.groups()
+    parts = ["std"] if standard else []
+    rest = symbol[start.end() :]
+    while length := re.match(r"L?([1-9]\d*)", rest):
+        end = length.end() + int(length[1])
+        name, rest = rest[length.end() : end], rest[end:]
+        parts.append("(anonymous namespace)" if name == "_GLOBAL__N_1" else name)
+        if not nested:
+            break
+    return visible("::".join(parts))

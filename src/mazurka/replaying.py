@@ -12,7 +12,8 @@ from mazurka.naming import Names
 from mazurka.narration import narrate
 from mazurka.positions import Source
 from mazurka.program.instructions import Await
-from mazurka.result import Bug
+from mazurka.races import racing
+from mazurka.result import Bug, Race
 from mazurka.schedule import Schedule, Step
 from mazurka.trace import Thread, Trace, TraceStep, Wait
 
@@ -28,13 +29,16 @@ _KEPT_AT_EACH_END = 20
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """`bug` is what the execution shows, if anything. It is not `ended` if threads could still go on, and `blocked`
-    if it ended because of an assumption."""
+    """`bug` is what the execution shows, if anything; a schedule that is about a data race shows that `race`. The
+    execution is not `ended` if threads could still go on, and `blocked` if it ended because of an assumption. Of a
+    run-time error, `fault` is the machine's name."""
 
     trace: Trace
     bug: Bug | None
     ended: bool
     blocked: bool
+    race: Race | None = None
+    fault: str | None = None
 
 
 def replay_schedule(
@@ -51,7 +55,8 @@ def replay_schedule(
     for number, step in enumerate(schedule.steps, 1):
         _take(machine, step, number, len(schedule.steps))
         operations += [(number, operation) for operation in machine.operations()]
-    return _Ending(program, lowered, machine, operations, len(schedule.steps), max_steps).tell()
+    ending = _Ending(program, lowered, machine, operations, max_steps)
+    return ending.tell(len(schedule.steps)) if schedule.race is None else ending.tell_race(schedule, *schedule.race)
 
 
 def _take(machine: Machine, step: Step, number: int, count: int) -> None:
@@ -89,20 +94,19 @@ class _Ending:
         lowered: Lowered,
         machine: Machine,
         operations: list[tuple[int, Operation]],
-        steps: int,
         limit: int,
     ) -> None:
         self._program = program
         self._lowered = lowered
         self._machine = machine
         self._operations = operations
-        self._steps = steps
         self._limit = limit
         self._source = Source(lowered)
         self._names = Names(program, lowered, machine)
         self._names.learn(operation for _, operation in operations)
 
-    def tell(self) -> Replay:
+    def tell(self, count: int) -> Replay:
+        """What the execution shows at its end, after `count` steps."""
         waiting: tuple[Wait, ...] = ()
         cycle: tuple[str, ...] = ()
         bug: Bug | None = None
@@ -113,9 +117,11 @@ class _Ending:
         if failed is not None:
             done = [operation for _, operation in self._operations]
             message = explain(failed, done, self._source, self._names, self._lowered)
+            remedy = ""
             if failed.fault == "too_many_instructions":
                 message += self._loop(failed.frames)
-            bug = self._bug(failed.kind, message, failed.thread, failed.frames)
+                remedy = "; if it does end, check the program with less to do in one step"
+            bug = self._bug(failed.kind, message + remedy, failed.thread, failed.frames)
             failure = (failed.thread, failed.frames, message)
         elif ended and not self._machine.exited():
             waiting = self._waiting()
@@ -123,7 +129,7 @@ class _Ending:
             blocked = self._blocked_by_assumption()
             if waiting and not blocked:
                 bug = _deadlock(waiting, cycle)
-        elif not ended and self._steps >= self._limit:
+        elif not ended and count >= self._limit:
             thread = self._operations[-1][1].thread
             frames = self._machine.frames(thread)
             message = f"no end within {self._limit:,} steps{self._loop(frames)}"
@@ -131,7 +137,24 @@ class _Ending:
             remedy = "allow more with --max-steps, or write a wait for another thread as __VERIFIER_assume(condition)"
             bug = self._bug("steps", f"{message}; {remedy}", thread, frames)
         steps = narrate(self._operations, self._source, self._names, failure)
-        return Replay(self._trace(steps, waiting, cycle), bug, ended, blocked)
+        trace = self._trace(steps, waiting, cycle)
+        return Replay(trace, bug, ended, blocked, fault=failed.fault if failed else None)
+
+    def tell_race(self, schedule: Schedule, first: int, second: int) -> Replay:
+        """The execution up to a data race between two of its steps."""
+        pair = racing(self._operations, first, second, self._lowered, self._source, self._names)
+        if pair is None:
+            raise InputError(f"the schedule does not fit the program: its steps {first} and {second} do not race")
+        # What the thread did on its own after the second access is not part of the story.
+        del self._operations[pair.indices[1] + 1 :]
+        remarks = {
+            pair.indices[0]: f"data race with {pair.second.thread}",
+            pair.indices[1]: f"data race with {pair.first.thread}",
+        }
+        trace = self._trace(narrate(self._operations, self._source, self._names, races=remarks), (), ())
+        race = Race(pair.object, pair.first, pair.second, trace, schedule)
+        bug = Bug("race", str(race), race.second.file, race.second.line, race.second.thread)
+        return Replay(trace, bug, ended=False, blocked=False, race=race)
 
     def _has_ended(self) -> bool:
         machine = self._machine
@@ -171,6 +194,7 @@ class _Ending:
                 what, name = awaited.what, self._names.place(guard.object, 1, thread).name
             else:
                 what, name = "a condition that it assumes", None
+            holder = self._names.thread_at(guard.holder) if guard.holder else None
             waits.append(
                 Wait(
                     self._names.thread(thread),
@@ -179,7 +203,8 @@ class _Ending:
                     self._source.statement(position) if position else None,
                     what,
                     name,
-                    self._names.thread_at(guard.holder) if guard.holder else None,
+                    holder,
+                    holder is not None and self._machine.status(self._names.object(guard.holder).owner) == "ended",
                 )
             )
         return tuple(waits)

@@ -1,8 +1,8 @@
-"""The answer of a check: a verdict, counts, and for a bug its trace and schedule. A plain value."""
+"""The answer of a check: a verdict, counts, data races, and for a bug its trace and schedule. A plain value."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
@@ -35,9 +35,57 @@ class Bug:
 
 
 @dataclass(frozen=True, slots=True)
+class RaceAccess:
+    """One of the two accesses of a data race. kind: "read", "write" or "free". `step` is the number of the
+    schedule's step, from 1."""
+
+    kind: str
+    atomic: bool
+    thread: str
+    file: str | None
+    line: int | None
+    function: str | None
+    step: int
+
+    @property
+    def place(self) -> tuple[str | None, int | None, str | None]:
+        return self.file, self.line, self.function
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.file else self.function or "the library"
+        return f"{where} ({self.thread} {self.kind}s{' atomically' if self.atomic else ''})"
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Two accesses to `object` that no synchronisation orders, at least one of them a write and one not atomic.
+    `schedule` and `trace` lead to the second of them."""
+
+    object: str
+    first: RaceAccess
+    second: RaceAccess
+    trace: Trace
+    schedule: Schedule
+
+    def __str__(self) -> str:
+        return f"data race on `{self.object}`: {self.first} and {self.second}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "object": self.object,
+            "first": asdict(self.first),
+            "second": asdict(self.second),
+            "trace": self.trace.to_json(),
+            "schedule": self.schedule.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """`complete` and `blocked` count executions explored to their end; `redundant` counts those that were given up
-    because an equivalent one had been explored. `reason` says what stopped an incomplete search."""
+    because an equivalent one had been explored. `algorithm` is the one that did it, which may not be the one that was
+    asked for. If the search ended early, `reason` says why, and `estimate` about how many executions there are in all,
+    as far as that can be told."""
 
     verdict: Verdict
     bug: Bug | None
@@ -49,6 +97,8 @@ class Result:
     trace: Trace | None = None
     schedule: Schedule | None = None
     reason: str | None = None
+    estimate: int | None = None
+    races: tuple[Race, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -60,6 +110,8 @@ class Result:
             "algorithm": self.algorithm,
             "seconds": round(self.seconds, 6),
             "reason": self.reason,
+            "estimate": self.estimate,
+            "races": [race.to_json() for race in self.races],
             "trace": self.trace.to_json() if self.trace else None,
             "schedule": self.schedule.to_json() if self.schedule else None,
         }

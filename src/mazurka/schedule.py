@@ -23,40 +23,65 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """The steps of one execution. Threads are named by the path of their creation ("main", "main.1", ...);
-    `threads` lists them in the order of their numbers, which addresses of objects depend on."""
+    `threads` lists them in the order of their numbers, which addresses of objects depend on. A schedule that shows a
+    data race ends with it; `race` is then the numbers, from 1, of the two steps."""
 
     threads: tuple[str, ...]
     steps: tuple[Step, ...]
+    race: tuple[int, int] | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
             "format": FORMAT,
             "threads": list(self.threads),
             "steps": [[step.thread, *step.choices] for step in self.steps],
+            "race": list(self.race) if self.race else None,
         }
 
     @staticmethod
     def from_json(data: Any, origin: str = "schedule") -> Schedule:
         """Read what `to_json` gave; also accepts a whole result of `mazurka check --json`."""
-        if isinstance(data, dict) and isinstance(data.get("schedule"), dict):
+        if isinstance(data, dict) and "schedule" in data:
             data = data["schedule"]
-        try:
-            if data["format"] != FORMAT:
-                raise InputError(f"{origin}: schedule format {data['format']}, but this version reads format {FORMAT}")
-            threads = tuple(str(name) for name in data["threads"])
-            steps = tuple(Step(str(first), tuple(int(choice) for choice in rest)) for first, *rest in data["steps"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{origin}: not a schedule as `mazurka check --json` writes it ({error!r})") from None
-        return Schedule(threads, steps)
+            if data is None:
+                raise InputError(f"{origin}: a result without a schedule: it shows no bug")
+
+        def require(condition: bool, problem: str) -> None:
+            if not condition:
+                raise InputError(f"{origin}: not a schedule as `mazurka check --save-schedule` writes it: {problem}")
+
+        require(isinstance(data, dict), "it is not a JSON object")
+        if data.get("format", FORMAT) != FORMAT:
+            raise InputError(f"{origin}: schedule format {data['format']}, but this version reads format {FORMAT}")
+        for key in ("format", "threads", "steps"):
+            require(key in data, f'"{key}" is missing')
+        threads, steps, race = data["threads"], data["steps"], data.get("race")
+        named = isinstance(threads, list) and all(isinstance(name, str) for name in threads)
+        require(named, '"threads" is not a list of names')
+        require(isinstance(steps, list), '"steps" is not a list')
+        for number, step in enumerate(steps, 1):
+            named = isinstance(step, list) and bool(step) and isinstance(step[0], str)
+            require(named and _are_numbers(step[1:]), f"step {number} is not the name of a thread and its choices")
+        if race is not None:
+            pair = isinstance(race, list) and len(race) == 2 and _are_numbers(race)
+            require(pair and 0 < race[0] < race[1] <= len(steps), '"race" is not the numbers of two steps')
+            race = (race[0], race[1])
+        return Schedule(tuple(threads), tuple(Step(name, tuple(choices)) for name, *choices in steps), race)
 
     @staticmethod
     def load(path: Path) -> Schedule:
         try:
-            text = path.read_text()
+            data = json.loads(path.read_bytes())
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}") from None
-        try:
-            data = json.loads(text)
+        except UnicodeError:
+            raise InputError(f"{path}: not JSON: it is not text") from None
+        except RecursionError:
+            raise InputError(f"{path}: not JSON: it nests too deeply") from None
         except ValueError as error:
             raise InputError(f"{path}: not JSON: {error}") from None
         return Schedule.from_json(data, str(path))
+
+
+def _are_numbers(values: list[object]) -> bool:
+    return all(type(value) is int and 0 <= value < 1 << 32 for value in values)  # (a bool is another type)

@@ -22,7 +22,9 @@ class Action:
     """One thing that a thread did; `text` says all of it in words.
 
     kind: "read", "write", "update", "compare-exchange", "call" (of a library function, for what it does to the
-    objects it is given), "allocate", "free", "start", "end", "exit", "choose", "print", "stop" or "fail".
+    objects it is given), "wake" (of threads that wait, or of this one), "allocate", "free", "start", "end", "exit",
+    "choose", "print", "stop", "fail" or "race" (which marks that the action before it races with one of another
+    thread).
     `object` names what it was done to, `read` and `written` are values as the source would write them.
     """
 
@@ -38,7 +40,7 @@ class TraceStep:
     """What a thread did in one line of the source, with no other thread in between.
 
     `step` is the step of the schedule that it began in, 0 before the first. `setup` marks what main did before there
-    was another thread, `failed` the line in which the execution failed.
+    was another thread, `failed` the line in which the execution failed, or both lines of a data race.
     """
 
     step: int
@@ -54,7 +56,8 @@ class TraceStep:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A thread that can never go on: where it waits, for what, and which thread holds that (if one does)."""
+    """A thread that can never go on: where it waits, for what, which thread holds that (if one does), and whether that
+    thread has ended."""
 
     thread: str
     file: str | None
@@ -63,13 +66,14 @@ class Wait:
     what: str
     object: str | None
     holder: str | None
+    holder_ended: bool = False
 
     def __str__(self) -> str:
         text = f"{self.thread} waits for {self.what}"
         if self.object:
             text += f" {self.object}"
         if self.holder and self.holder != self.object:
-            text += f", held by {self.holder}"
+            text += f", held by {self.holder}" + (", which has ended" if self.holder_ended else "")
         return text
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,10 @@ from mazurka.schedule import Schedule, Step
 if TYPE_CHECKING:
     from mazurka.transforms.lowering import Lowered
 
-ALGORITHMS = ("sleepsets", "exhaustive")
+ALGORITHMS = ("pop", "optimal", "exhaustive", "random")
+RACES = ("warn", "error", "ignore")
+# How many executions a random walk tries when nobody says how long to go on.
+RANDOM_EXECUTIONS = 10_000
 _POLL_SECONDS = 0.1
 
 
@@ -22,14 +26,19 @@ _POLL_SECONDS = 0.1
 class Options:
     """How to search.
 
-    algorithm: "sleepsets" explores each equivalence class of executions to its end exactly once, "exhaustive" every
-    interleaving. `commute`: updates like fetch-and-add whose old value nobody uses need no order among themselves.
+    algorithm: "pop" and "optimal" explore one execution of each equivalence class, "exhaustive" every interleaving,
+    "random" walks at random until a limit is met (`RANDOM_EXECUTIONS`, if none is given). `seed` is that of the random
+    walk (1 if None); the others begin each execution with the first thread that can go on, or with one that depends on
+    the seed. `commute`: updates like fetch-and-add whose old value nobody uses need no order among themselves.
+    races: "warn" collects data races, "error" takes them for bugs, "ignore" does not look for them.
     `uninitialised`: report branches and addresses that depend on memory that was never written. `keep_going`: count
     on after the first bug. `max_steps` limits each execution, `timeout` (in seconds) and `max_executions` the search.
     """
 
-    algorithm: str = "sleepsets"
+    algorithm: str = "pop"
+    seed: int | None = None
     commute: bool = True
+    races: str = "warn"
     uninitialised: bool = True
     keep_going: bool = False
     timeout: float | None = None
@@ -39,24 +48,30 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A search so far: executions by their ends, steps in all, the depth of the current execution, time."""
+    """A search so far: executions explored to their end, how many per second, the number of steps in the current one,
+    the time in seconds, and about how many executions there are in all (None where that cannot be told)."""
 
-    complete: int
-    blocked: int
-    redundant: int
-    steps: int
+    executions: int
+    per_second: float
     depth: int
     seconds: float
+    estimate: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`failure` is the schedule of the first bug. A search that did not cover everything says the `reason`, unless
-    it stopped because of the bug."""
+    """What a search has found. `algorithm` is the one that was used in the end. `failure` is the schedule of the first
+    bug, `races` those of the data races. A search that did not cover everything gives an `estimate` of how many
+    executions there are in all, if it can, and the `reason`, unless it stopped because of the bug."""
 
-    progress: Progress
+    algorithm: str
+    complete: int
+    blocked: int
+    redundant: int
     failure: Schedule | None
+    races: tuple[Schedule, ...]
     reason: str | None
+    estimate: int | None
 
 
 def explore(lowered: Lowered, options: Options, watch: Callable[[Progress], None] | None = None) -> Outcome:
@@ -64,13 +79,19 @@ def explore(lowered: Lowered, options: Options, watch: Callable[[Progress], None
     search, not the program: what was covered is in the outcome."""
     from mazurka import _native
 
+    random = options.algorithm == "random"
+    max_executions = options.max_executions
+    if random and max_executions is None and options.timeout is None:
+        max_executions = RANDOM_EXECUTIONS
     exploration = _native.Exploration(
         lowered.code,
         algorithm=options.algorithm,
+        seed=int(random) if options.seed is None else options.seed,
+        races=options.races,
         uninitialised=options.uninitialised,
         commute=options.commute,
         keep_going=options.keep_going,
-        max_executions=options.max_executions or 0,
+        max_executions=max_executions or 0,
         max_steps=options.max_steps,
     )
     start = time.monotonic()
@@ -86,7 +107,9 @@ def explore(lowered: Lowered, options: Options, watch: Callable[[Progress], None
             done.set()
 
     def progress() -> Progress:
-        return Progress(*exploration.progress(), time.monotonic() - start)
+        complete, blocked, _, _, depth, fraction = exploration.progress()
+        executions, seconds = complete + blocked, time.monotonic() - start
+        return Progress(executions, executions / seconds, depth, seconds, _estimate(executions, fraction))
 
     reason = None
     worker = threading.Thread(target=run, name="mazurka exploration", daemon=True)
@@ -109,18 +132,41 @@ def explore(lowered: Lowered, options: Options, watch: Callable[[Progress], None
     if problems:
         raise problems[0]
 
-    failure = None
-    bug = exploration.bug()
+    names = tuple(exploration.thread_names())
+    races = tuple(
+        Schedule(names, _steps(names, steps), (first + 1, second + 1)) for first, second, steps in exploration.races()
+    )
+    bug, failure = exploration.bug(), None
     if bug is not None:
-        names = exploration.thread_names()
-        steps = tuple(Step(names[thread - 1], tuple(choices)) for thread, choices in bug[2])
-        failure = Schedule(tuple(names), steps)
+        failure = Schedule(names, _steps(names, bug[2]))
+        if bug[0] == "race":
+            failure = next(race for race in races if race.steps == failure.steps)
     if exploration.finished():
         reason = None
     elif reason is None and (bug is None or options.keep_going):
-        assert options.max_executions is not None, "the search ended for no reason"
-        reason = f"the limit of {options.max_executions} executions was reached"
-    return Outcome(progress(), failure, reason)
+        assert max_executions is not None, "the search ended for no reason"
+        reason = f"the limit of {max_executions:,} executions was reached"
+    complete, blocked, redundant, *_ = exploration.progress()
+    return Outcome(
+        exploration.algorithm(),
+        complete,
+        blocked,
+        redundant,
+        failure,
+        races,
+        reason,
+        None if exploration.finished() else progress().estimate,
+    )
+
+
+def _estimate(executions: int, fraction: float) -> int | None:
+    """How many executions there are, if those so far are this fraction of them."""
+    whole = executions / fraction if fraction else math.inf
+    return round(whole) if math.isfinite(whole) else None
+
+
+def _steps(names: Sequence[str], schedule: Sequence[tuple[int, Sequence[int]]]) -> tuple[Step, ...]:
+    return tuple(Step(names[thread - 1], tuple(choices)) for thread, choices in schedule)
 
 
 def _await_end(worker: threading.Thread, done: threading.Event) -> None:

@@ -1,4 +1,4 @@
-"""A result for people: the verdict in words, and for a bug its trace, one column per thread."""
+"""A result for people: the verdict in words, data races, and for a bug its trace, one column per thread."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
-from mazurka.result import Bug, Result, Verdict
+from mazurka.result import Bug, Race, Result, Verdict
 from mazurka.trace import Action, Trace, TraceStep, Wait
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _NARROWEST_COLUMN = 22
 _SETUP_SHOWN = 8
 _ACTIONS_SHOWN = 12
+_RACES_SHOWN = 10
 
 
 def summary(result: Result) -> str:
@@ -29,8 +30,10 @@ def summary(result: Result) -> str:
             return f"incomplete: {result.reason}"
         return "this execution stops at a false assumption" if result.blocked else "this execution ends without a bug"
     counts, seconds = _counts(result), _effort(result)
+    if result.verdict is Verdict.INCOMPLETE and result.algorithm == "random":
+        return f"incomplete: {counts}, no bug; {result.reason} ({seconds})"
     if result.verdict is Verdict.INCOMPLETE:
-        return f"incomplete: {result.reason}; no bug in {counts} ({seconds})"
+        return f"incomplete: {result.reason}; stopped after {counts}, no bug so far ({seconds})"
     everything = "the only execution" if result.complete + result.blocked == 1 else f"all {counts}"
     if result.blocked and not result.complete:
         return f"verified, but nothing was checked to its end: an assumption is false in {everything} ({seconds})"
@@ -41,15 +44,19 @@ def write(
     result: Result, to: TextIO, *, replay_with: Sequence[str] = (), color: str = "auto", width: int | None = None
 ) -> None:
     """Write the whole report. `replay_with` are command lines that show the execution again."""
-    if result.trace is None:
+    if result.trace is None and not result.races:
         print(summary(result), file=to)
         return
     console = _console(to, color, width)
     style = {Verdict.OK: "bold green", Verdict.BUG: "bold red", Verdict.INCOMPLETE: "bold yellow"}[result.verdict]
     console.print(summary(result), style=style, markup=False, highlight=False, soft_wrap=True)
     if result.verdict is Verdict.BUG and result.algorithm != "replay":
-        console.print(f"{_counts(result)} explored ({_time(result)})", style="dim", highlight=False)
-    _write_trace(result.trace, console)
+        console.print(f"{_counts(result)} explored ({_effort(result)})", style="dim", highlight=False)
+    _write_races([race for race in result.races if race.schedule != result.schedule], console)
+    if result.trace is not None:
+        _write_trace(result.trace, console)
+    else:
+        console.print("(--races error shows how a race comes about)", style="dim", highlight=False)
     if replay_with:
         console.print("\nto see it again:", highlight=False)
     for command in replay_with:
@@ -69,8 +76,8 @@ def _console(stream: TextIO, color: str, width: int | None) -> Console:
 
 
 def _located(bug: Bug) -> str:
-    """A deadlock has several places, which the trace shows."""
-    if bug.file is None or bug.kind == "deadlock":
+    """A deadlock has several places, which the trace shows; a race has two, which its message names."""
+    if bug.file is None or bug.kind in ("deadlock", "race"):
         return bug.message
     return f"{bug.message} ({bug.file}:{bug.line}, thread {bug.thread})"
 
@@ -78,8 +85,9 @@ def _located(bug: Bug) -> str:
 def _counts(result: Result) -> str:
     """How much was covered: "3,432 executions", with what is special about some of them."""
     whole = result.complete + result.blocked
-    noun = "interleaving" if result.algorithm == "exhaustive" else "execution"
-    text = f"{whole:,} {noun}{'' if whole == 1 else 's'}"
+    noun = {"exhaustive": "interleaving", "random": "random execution"}.get(result.algorithm, "execution")
+    of_all = f" of {about(result.estimate)}" if result.estimate and result.verdict is Verdict.INCOMPLETE else ""
+    text = f"{whole:,}{of_all} {noun}{'' if whole == 1 and not of_all else 's'}"
     if result.blocked and result.complete:
         text += f", {result.blocked:,} of which stop at a false assumption"
     return text
@@ -91,7 +99,27 @@ def _time(result: Result) -> str:
 
 def _effort(result: Result) -> str:
     given_up = f", {result.redundant:,} more given up as equivalent" if result.redundant else ""
-    return _time(result) + given_up
+    # Not what was asked for, perhaps: `pop` hands some programs over.
+    by = ", by the algorithm optimal" if result.algorithm == "optimal" else ""
+    return _time(result) + given_up + by
+
+
+def about(count: int) -> str:
+    """An estimate in words: no more digits than it is worth."""
+    if count < 1_000_000_000:
+        return f"about {int(float(f'{count:.2g}')):,}"
+    digit, power = f"{count:.0e}".split("e")
+    return f"about {digit}·10^{int(power)}"
+
+
+# ------------------------------------------------------------------------------------------------ data races
+
+
+def _write_races(races: Sequence[Race], console: Console) -> None:
+    for race in races[:_RACES_SHOWN]:
+        console.print(f"warning: {race}", style="yellow", markup=False, highlight=False, soft_wrap=True)
+    if len(races) > _RACES_SHOWN:
+        console.print(f"… and {len(races) - _RACES_SHOWN} more", style="yellow", highlight=False)
 
 
 # ------------------------------------------------------------------------------------------------ the trace
@@ -200,7 +228,8 @@ def _cell(step: TraceStep) -> Text:
         if hidden > 0 and number == _ACTIONS_SHOWN // 2:
             lines.append(Text(f"{indent}… {hidden} more …", style="dim"))
         if hidden <= 0 or not 0 <= number - _ACTIONS_SHOWN // 2 < hidden:
-            lines.append(Text(f"✗ {text}", style="bold red") if kind == "fail" else Text(indent + text, style="cyan"))
+            wrong = kind in ("fail", "race")
+            lines.append(Text(f"✗ {text}", style="bold red") if wrong else Text(indent + text, style="cyan"))
     return Text("\n").join(lines)
 
 
@@ -219,4 +248,7 @@ def _shorter(action: Action, statement: str | None) -> str:
     if action.text in statement:
         return ""
     function, _, objects = action.text.partition("(")
-    return f"on {objects.replace(')', '', 1)}" if f"{function}(" in statement else action.text
+    if f"{function}(" not in statement:
+        return action.text
+    shown = objects.replace(")", "", 1)
+    return f"on {shown}" if shown else ""

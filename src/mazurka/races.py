@@ -1,0 +1,95 @@
+"""Data races: which two accesses of two steps they are. That nothing orders the steps is what the search has found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from mazurka.naming import Names
+from mazurka.positions import Source
+from mazurka.program.instructions import CompareExchange, Free, Instruction, Load, Store, Update
+from mazurka.result import RaceAccess
+
+if TYPE_CHECKING:
+    from mazurka._native import Operation
+    from mazurka.transforms.lowering import Lowered
+
+
+_ACCESSES = (Load, Store, Update, CompareExchange, Free)
+
+
+@dataclass(frozen=True, slots=True)
+class Racing:
+    """Two accesses that race, what they touch, and where they are among the operations of the execution."""
+
+    object: str
+    first: RaceAccess
+    second: RaceAccess
+    indices: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """An operation of an execution, by its index and the number of its step, that is an access to shared memory."""
+
+    index: int
+    step: int
+    operation: Operation
+    instruction: type[Instruction]
+    atomic: bool
+
+    @property
+    def kind(self) -> str:
+        if self.instruction is Free:
+            return "free"
+        reads = self.instruction is Load or (self.instruction is CompareExchange and self.operation.written is None)
+        return "read" if reads else "write"
+
+    @property
+    def end(self) -> int:
+        return self.operation.address + max(self.operation.size, 1)  # also an object without bytes can be freed
+
+    def races(self, other: _Access) -> bool:
+        overlap = self.operation.address < other.end and other.operation.address < self.end
+        return overlap and (self.kind, other.kind) != ("read", "read") and not (self.atomic and other.atomic)
+
+    def tell(self, source: Source, names: Names) -> RaceAccess:
+        position = source.position(self.operation.frames)
+        file, line, function = (position.file, position.line, position.function) if position else (None, None, None)
+        thread = names.thread(self.operation.thread)
+        return RaceAccess(self.kind, self.atomic, thread, file, line, function, self.step)
+
+
+def racing(
+    operations: Sequence[tuple[int, Operation]], first: int, second: int, lowered: Lowered, source: Source, names: Names
+) -> Racing | None:
+    """The first two accesses of the steps `first` and `second` that conflict and are not both atomic. `operations` are
+    with the number of their step."""
+    earlier, later = (list(_accesses(operations, step, lowered)) for step in (first, second))
+    for one, other in product(earlier, later):
+        if one.races(other):
+            told = one.tell(source, names), other.tell(source, names)
+            return Racing(_shared(one, other, names), *told, (one.index, other.index))
+    return None
+
+
+def _accesses(operations: Sequence[tuple[int, Operation]], step: int, lowered: Lowered) -> Iterator[_Access]:
+    section = False  # all of it is atomic
+    for index, (number, operation) in enumerate(operations):
+        if number == step:
+            section |= operation.kind == "section"
+            instruction = lowered.origin[operation.frames[0]][1]
+            # An access that fails, because the object was freed, is not recorded as one.
+            if isinstance(instruction, _ACCESSES) and (operation.visible or operation.kind == "fail"):
+                atomic = not isinstance(instruction, Free) and (section or instruction.ordering != "plain")
+                yield _Access(index, step, operation, type(instruction), atomic)
+
+
+def _shared(one: _Access, other: _Access, names: Names) -> str:
+    """The name of the bytes that both touch. A local variable is named with its thread, as the other one sees it."""
+    begin = max(one.operation.address, other.operation.address)
+    threads = one.operation.thread, other.operation.thread
+    viewer = threads[1] if names.object(begin).owner == threads[0] else threads[0]
+    return names.place(begin, min(one.end, other.end) - begin, viewer).name
