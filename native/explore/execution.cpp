@@ -2,8 +2,37 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace mazurka {
+
+u32 AccessIndex::head(u64 place) const {
+    const std::size_t last = lists_.size() - 1;
+    for (std::size_t i = hash(place) & last;; i = (i + 1) & last) {
+        if (lists_[i].place == place) return lists_[i].head;
+        if (lists_[i].place == everything) return none;
+    }
+}
+
+u32& AccessIndex::list(u64 place) {
+    const std::size_t last = lists_.size() - 1;
+    std::size_t at = hash(place) & last;
+    while (lists_[at].place != place) {
+        if (lists_[at].place == everything) {
+            if (2 * ++places_ > lists_.size()) {
+                std::vector<List> old = std::exchange(lists_, std::vector<List>(2 * lists_.size()));
+                places_ = 0;
+                for (const List& kept : old)
+                    if (kept.place != everything) list(kept.place) = kept.head;
+                return list(place);
+            }
+            lists_[at].place = place;
+            break;
+        }
+        at = (at + 1) & last;
+    }
+    return lists_[at].head;
+}
 
 void AccessIndex::add(Position event, const Access& access) {
     if (access.size > wide) {
@@ -60,7 +89,7 @@ bool Execution::extend(Slot thread, std::span<const u32> choices) {
     const u32 index = next_index(thread);
     if (machine_.named_threads() > stride_) widen(std::max(2 * stride_, machine_.named_threads()));
     events_.push_back({thread, index, last_of_[thread], mark, static_cast<u32>(accesses_.size()),
-                       static_cast<u32>(choices_.size()), threads, site, machine_.guard_accesses(), machine_.varies(), machine_.section()});
+                       static_cast<u32>(choices_.size()), threads, site, machine_.guard_accesses(), machine_.varies(), machine_.section(), machine_.expected()});
     last_of_[thread] = position;
     for (u64 created = machine_.threads() & ~threads; created != 0; created &= created - 1)
         spawned_by_[static_cast<Slot>(std::countr_zero(created))] = position;

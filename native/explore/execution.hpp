@@ -3,7 +3,6 @@
 
 #include <array>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "vm/machine.hpp"
@@ -42,10 +41,17 @@ private:
         u32 previous_write;  // likewise, of those that write
         u64 place;           // which list; `everything` for the wide ones
     };
-    u32& list(u64 place) { return lists_.try_emplace(place, none).first->second; }
+    struct List {
+        u64 place = everything;  // no place has this number
+        u32 head = none;         // the latest entry
+    };
+    static std::size_t hash(u64 place) { return static_cast<std::size_t>((place ^ place >> 23) * 0x9e3779b97f4a7c15 >> 20); }
+    u32& list(u64 place);
+    u32 head(u64 place) const;
 
     std::vector<Entry> entries_;
-    std::unordered_map<u64, u32> lists_;  // by place: the latest entry
+    std::vector<List> lists_ = std::vector<List>(64);  // a hash table with linear probing; a power of two
+    std::size_t places_ = 0;
     std::vector<u32> wide_;               // entries
 };
 
@@ -61,11 +67,9 @@ void AccessIndex::conflicts(const Access& access, bool commute, bool all, Visit 
         return;
     }
     for (u64 place = access.address / unit; place <= (access.address + access.size - 1) / unit; ++place) {
-        const auto found = lists_.find(place);
-        if (found == lists_.end()) continue;
         // Reads do not conflict with each other: pass over them all at once.
         const bool only_writes = !access.writes;
-        u32 i = found->second;
+        u32 i = head(place);
         if (only_writes && i != none && !entries_[i].access.writes) i = entries_[i].previous_write;
         for (; i != none; i = only_writes ? entries_[i].previous_write : entries_[i].previous) {
             const Entry& entry = entries_[i];
@@ -93,6 +97,7 @@ public:
         u32 guard_accesses; // how many of its accesses its guards depend on; 0: it could not have been disabled
         bool varies;        // what it touches can depend on what it reads, ...
         bool section;       // ... and so can whether it is enabled
+        u64 expected;       // by a compare-exchange
     };
 
     Execution(const Code& code, MachineOptions options, bool commute, bool races)

@@ -215,7 +215,18 @@ void Optimal::plan(Position first, const std::vector<Position>& events, const La
         word.push_back({nodes_[event].current.step, {accesses.begin(), accesses.end()}});
     }
     Letter last{late.step, late.accesses};
-    if (late.end >= execution_.size() || execution_[late.end].varies) {
+    bool known = late.end < execution_.size() && !execution_[late.end].section;
+    if (known && execution_[late.end].varies) {
+        // A compare-exchange: it writes if it finds what it expects. If `first` wrote there, it finds what that overwrote.
+        Access& access = last.accesses[0];
+        for (const Access& other : execution_.accesses(first)) {
+            if (!other.writes || !overlap(other, access)) continue;
+            known = other.address == access.address && other.size == access.size && other.commuting == Commuting::no;
+            access.writes = other.before == execution_[late.end].expected;
+            break;
+        }
+    }
+    if (!known) {
         // What it touches may depend on what comes before it.
         const Next* next = &look(first, events, last.step);
         if (!next->enabled) {

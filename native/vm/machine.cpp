@@ -655,7 +655,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     if (recording_) note({OperationKind::update, slot, {}, address, in.size, old, result, place.shared});
                     break;
                 }
-                const u64 expected = value(in.b);
+                const u64 expected = expected_ = value(in.b);
                 const i32 desired = code_.operands[static_cast<std::size_t>(in.d)];
                 const i32 success = code_.operands[static_cast<std::size_t>(in.d) + 1];
                 const bool swaps = old == expected;

@@ -90,6 +90,7 @@ public:
     const std::vector<u32>& ranges() const { return ranges_; }
     bool varies() const { return varies_; }
     bool section() const { return section_; }
+    u64 expected() const { return expected_; }  // by a compare-exchange
 
     bool exited() const { return world_.exited; }
     bool failed() const { return world_.failed; }
@@ -202,6 +203,7 @@ private:
     u32 guard_accesses_ = 0;
     bool varies_ = false;
     bool section_ = false;
+    u64 expected_ = 0;
     bool recording_ = false;
     bool probing_ = false;
     static constexpr std::size_t most_recorded = 20'000;

@@ -12,7 +12,7 @@ namespace mazurka {
 
 class Trail {
 public:
-    std::size_t size() const { return bytes_.size(); }
+    std::size_t size() const { return size_; }
 
     // Nothing is kept before the first point to return to.
     void begin() { keeping_ = true; }
@@ -25,9 +25,9 @@ public:
 
     void push_bytes(const void* data, std::size_t size) {
         if (!keeping_) return;
-        const std::size_t at = bytes_.size();
-        bytes_.resize(at + size);
-        if (size != 0) std::memcpy(bytes_.data() + at, data, size);
+        if (size_ + size > bytes_.size()) bytes_.resize(2 * (size_ + size));
+        if (size != 0) std::memcpy(bytes_.data() + size_, data, size);
+        size_ += size;
     }
 
     template <class T>
@@ -39,14 +39,14 @@ public:
     }
 
     void pop_bytes(void* data, std::size_t size) {
-        assert(bytes_.size() >= size);
-        const std::size_t at = bytes_.size() - size;
-        if (size != 0) std::memcpy(data, bytes_.data() + at, size);
-        bytes_.resize(at);
+        assert(size_ >= size);
+        size_ -= size;
+        if (size != 0) std::memcpy(data, bytes_.data() + size_, size);
     }
 
 private:
-    std::vector<u8> bytes_;
+    std::vector<u8> bytes_;  // longer than what is in use
+    std::size_t size_ = 0;
     bool keeping_ = false;
 };
 
