@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from mazurka import cli
-from mazurka.reports.text import summary
+from mazurka.reports.text import _shorter, summary
 from mazurka.result import Result, Verdict
+from mazurka.trace import Action
 
 REPORTS = Path(__file__).parent / "reports"
 
@@ -145,6 +146,16 @@ int main(void) {
 }
 """
 
+# It stops at a limit of Mazurka, after output that a terminal would act on.
+DEEP = """\
+#include <stdio.h>
+int nested(int n) { return n ? nested(n - 1) + 1 : 0; }
+int main(void) {
+    printf("\\x1b[31mred\\rend\\n\\nlast\\n");
+    return nested(5000);
+}
+"""
+
 # Far more interleavings than anybody can wait for.
 ENDLESS = """\
 #include <pthread.h>
@@ -171,6 +182,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("lock_order.c", LOCK_ORDER),
         ("use_after_free.c", USE_AFTER_FREE),
         ("correct.c", CORRECT),
+        ("deep.c", DEEP),
         ("endless.c", ENDLESS),
     ):
         (tmp_path / name).write_text(text)
@@ -225,6 +237,24 @@ def test_the_time_limit_is_3(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     code, out, _ = run(capsys, "check", "endless.c", "--timeout", "0.3")
     assert code == 3
     assert "the time limit of 0.3 s was reached" in out
+
+
+def test_a_limit_of_mazurka_is_3_and_shows_where(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    reason = "calls nest more than 4,096 deep, which is a limit of Mazurka; let the recursion end earlier"
+    code, out, _ = run(capsys, "check", "deep.c", "--save-schedule", "deep.json")
+    assert code == 3
+    assert out.startswith(f"incomplete: {reason}; stopped after 1 execution, no bug so far (")
+    assert any(line.startswith("deep.c:2   int nested(int n)") for line in lines(out))
+    assert "  mazurka replay deep.c deep.json" in lines(out)
+    code, out, _ = run(capsys, "replay", "deep.c", "deep.json")
+    assert code == 3
+    assert lines(out)[0] == f"incomplete: {reason}"
+    for words in (["check", "deep.c"], ["replay", "deep.c", "deep.json"]):
+        code, out, _ = run(capsys, *words, "--json")
+        result = json.loads(out)
+        assert (code, result["verdict"], result["bug"], result["reason"]) == (3, "incomplete", None, reason)
+        assert result["trace"]["steps"][-1]["line"] == 2
+        assert result["schedule"] is not None
 
 
 def test_an_interrupt_is_3_and_says_what_was_covered(here: Path) -> None:
@@ -406,6 +436,39 @@ def test_a_schedule_that_cannot_be_saved_is_2(here: Path, capsys: pytest.Capture
     assert err == "mazurka: no/such/folder.json: the schedule cannot be saved: No such file or directory\n"
 
 
+def test_whether_a_schedule_can_be_saved_is_known_before_the_search(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("folder").mkdir()
+    code, out, err = run(capsys, "check", "endless.c", "--save-schedule", "folder")
+    assert (code, out) == (2, "")
+    assert err == "mazurka: folder: the schedule cannot be saved: Is a directory\n"
+    # What is there stays, and nothing is added, until there is a bug.
+    Path("old.json").write_text("old")
+    for file in ("old.json", "new.json"):
+        assert run(capsys, "check", "correct.c", "--save-schedule", file)[0] == 0
+    assert Path("old.json").read_text() == "old"
+    assert not Path("new.json").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize(
+    "words", [["check", "lost_update.c"], ["check", "correct.c", "--json"], ["print", "correct.c"]]
+)
+def test_output_that_cannot_be_written_is_2(here: Path, words: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "mazurka.cli", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "mazurka: the output cannot be written: No space left on device\n"
+
+
 # ------------------------------------------------------------------------------------- compiling and arguments
 
 
@@ -424,6 +487,31 @@ def test_compiler_options_are_taken_the_way_a_compiler_takes_them(
     assert (code, err) == (0, "")
     code, _, err = run(capsys, "check", "options.c", *options, "-UA")
     assert code == 2 and "'A'" in err
+
+
+def test_what_else_compilers_are_told_changes_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    habits = ["-pthread", "-lpthread", "-W", "-Wall", "-Werror", "-Wl,-z,now", "-O", "-O3", "-g", "-g0", "-ggdb"]
+    code, out, err = run(capsys, "check", *habits[:5], "lost_update.c", *habits[5:], "--save-schedule", "bug.json")
+    assert (code, err) == (1, "")
+    assert f"  mazurka replay {' '.join(habits)} lost_update.c bug.json" in lines(out)
+    plain = run(capsys, "check", "lost_update.c", "--save-schedule", "bug.json")[1]
+    assert lines(plain)[:-1] == lines(out)[:-1]
+    code, _, err = run(capsys, "check", "-Wall", "correct.c", "-pthreads", "-fast")
+    assert code == 2
+    assert "unrecognized arguments: -pthreads -fast\n" in err
+
+
+def test_files_can_be_among_the_options(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("include").mkdir()
+    Path("include/two.h").write_text("int two(void);\n")
+    Path("two.c").write_text("#include <two.h>\nint two(void) { return TWO; }\n")
+    Path("one.c").write_text("#include <assert.h>\n#include <two.h>\nint main(void) { assert(two() == 2); }\n")
+    words = ["one.c", "-Iinclude", "two.c", "-O2"]
+    assert run(capsys, "check", *words, "-DTWO=2")[0] == 0
+    assert run(capsys, "check", *words, "-DTWO=3", "--save-schedule", "bug.json")[0] == 1
+    code, out, err = run(capsys, "replay", *words, "-DTWO=3", "bug.json")
+    assert (code, err) == (1, "")
+    assert out.startswith("bug: assertion `two() == 2` failed")
 
 
 def test_the_program_gets_its_arguments(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -501,6 +589,10 @@ def test_replay_shows_the_same_execution(here: Path, capsys: pytest.CaptureFixtu
             "verified: all 7 executions, 2 of which stop at a false assumption (1.00 s, 9 more given up as equivalent)",
         ),
         (
+            Result(Verdict.OK, None, 5, 1, 0, "pop", 1),
+            "verified: all 6 executions, 1 of which stops at a false assumption (1.00 s)",
+        ),
+        (
             Result(Verdict.OK, None, 0, 3, 0, "exhaustive", 1),
             "verified, but nothing was checked to its end: an assumption is false in all 3 interleavings (1.00 s)",
         ),
@@ -544,6 +636,31 @@ def test_verdicts_in_words(result: Result, words: str) -> None:
 def test_reports_to_the_letter(here: Path, capsys: pytest.CaptureFixture[str], report: str, words: list[str]) -> None:
     _, out, _ = run(capsys, "check", *words, "--save-schedule", "bug.json")
     assert lines(out) == (REPORTS / f"{report}.txt").read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("action", "statement", "shown"),
+    [
+        ("f(&c, &m)", "f(&c, &m);", ""),
+        ("f(&c, &m)", "f(&c,&m);", ""),
+        ("f(&c, &m)", "while (x) f ( &c, &m );", ""),
+        ("f(&c[1], &m)", "f (&c[i],&m);", "on &c[1], &m"),
+        ("f(&c)", "g(&c);", "f(&c)"),
+    ],
+)
+def test_what_a_statement_says_is_not_said_again(action: str, statement: str, shown: str) -> None:
+    assert _shorter(Action("call", action), statement) == shown
+
+
+def test_reports_leave_the_terminal_alone(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("deep.c").rename("\x1b[31m.c")
+    _, out, err = run(capsys, "check", "\x1b[31m.c", "missing\x1b.c")
+    assert (out, err) == ("", "mazurka: missing\\x1b.c: no such file\n")
+    _, out, _ = run(capsys, "check", "\x1b[31m.c")
+    assert "\x1b" not in out
+    assert any(line.startswith("\\x1b[31m.c:2   int nested") for line in lines(out))
+    begin = lines(out).index("the program printed:")
+    assert lines(out)[begin + 1 : begin + 5] == ["  \\x1b[31mred\\rend", "", "  last", ""]
 
 
 def test_races_are_warned_of_after_the_verdict(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

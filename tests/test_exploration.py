@@ -102,6 +102,31 @@ REGRESSIONS = {
     "two awaits that are blocked in the end": Shape(
         ((("await exchange", "y", 0, 1),), (("await load", "y", 0),), (("await load", "y", 0),)),
     ),
+    "a guard on two variables, one of which only blocks": Shape(
+        (
+            (("store", "y", 0),),
+            (("lock", "n"), ("await compare-exchange", "x", 0, 2)),
+            (("await both", 1),),
+            (("load", "y"), ("await both", 0)),
+        ),
+        joined=3,
+    ),
+    "a guard that is not always met": Shape(
+        ((("store", "x", 2),), (("load", "y"),), (("section await if", "x", "y", 2),)),
+    ),
+    "two writers behind an await": Shape(
+        (
+            (("update", "exchange", "x", 2, True),),
+            (("await load", "x", 0),),
+            (("await load", "x", 0),),
+            (("store", "x", 1),),
+        ),
+    ),
+    "a first event that does less in another order": Shape(
+        ((("load", "y"),), (("section", "y", "x", 1),), (("section if", "x", "y", 0),)),
+    ),
+    "a guard that is held up elsewhere": Shape(((("byte store", "y", 2),), (("store", "x", 1),), (("await both", 0),))),
+    "two trylocks that fail": Shape(((), (("trylock", "m", ()),), (("trylock", "m", ()),), (("critical", "m", ()),))),
     "a lock that is never released": Shape(((), (("lock", "m"),), (("lock", "m"),))),
 }
 

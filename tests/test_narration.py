@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mazurka import Result, check
+from mazurka import Result, Verdict, check
 from mazurka.escaping import quoted, visible
 from mazurka.positions import spoken
 
@@ -182,6 +182,10 @@ def test_control_characters_are_not_shown_raw(tmp_path: Path) -> None:
             "more than 63 threads (those that have ended count), which is a limit of Mazurka; create fewer",
         ),
         (
+            "return __VERIFIER_nondet_range(1, 70000);",
+            "a choice among more than 65,536 values, which is a limit of Mazurka; choose among fewer",
+        ),
+        (
             "for (volatile int i = 0;; i++) {}",
             "no end within 10,000,000 instructions without a step that others could see",
         ),
@@ -191,11 +195,15 @@ def test_a_limit_says_that_it_is_one(tmp_path: Path, body: str, message: str) ->
     source = f"""
         #include <pthread.h>
         #include <stdlib.h>
+        int __VERIFIER_nondet_range(int low, int high);
         int nested(int n) {{ return n ? nested(n - 1) + 1 : 0; }}
         void *work(void *unused) {{ return unused; }}
         int main(void) {{ {body} }}
     """
     result = run(tmp_path, source)
+    if "limit" in message:
+        assert (result.verdict, result.bug) == (Verdict.INCOMPLETE, None)
+        assert result.trace is not None and result.schedule is not None
     told = result.bug.message if result.bug else result.reason
     assert told is not None
     assert message in told

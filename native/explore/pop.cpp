@@ -127,7 +127,8 @@ bool Pop::explore_one_more() {
             case Extended::asleep: asleep = true; break;
         }
     }
-    if (asleep) note_redundant();
+    // This does not happen to events that do the same wherever they are: see docs/exploration.md.
+    if (asleep) gave_up_ = true;
     else note_end();
     return false;
 }

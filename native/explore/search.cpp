@@ -19,8 +19,18 @@ std::vector<Step> Search::schedule() const {
     return steps;
 }
 
+// Whether what went wrong is that the machine has no room for the program.
+bool Search::only_a_limit(Bug::Kind kind) const {
+    if (kind != Bug::Kind::failure) return false;
+    const Fault fault = machine().failure().fault;
+    return fault == Fault::too_large || fault == Fault::stack_overflow || fault == Fault::too_many_threads || fault == Fault::too_many_choices;
+}
+
+// Keep the first bug; one of the program is worth more than a limit of the machine.
 void Search::report(Bug::Kind kind, Slot thread) {
-    if (!bug_) bug_ = Bug{kind, thread, schedule()};
+    if (bug_ && (!bug_is_limit_ || only_a_limit(kind))) return;
+    bug_ = Bug{kind, thread, schedule()};
+    bug_is_limit_ = only_a_limit(kind);
 }
 
 void Search::note_races() {

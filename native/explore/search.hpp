@@ -88,12 +88,14 @@ protected:
 
 private:
     void report(Bug::Kind kind, Slot thread);
+    bool only_a_limit(Bug::Kind kind) const;
     void note_races();
     std::vector<Step> schedule() const;
 
     Progress& progress_;
     const std::atomic<bool>& stopping_;
     std::optional<Bug> bug_;
+    bool bug_is_limit_ = false;
     std::vector<DataRace> races_;
     std::vector<std::vector<Step>> executions_;
     std::vector<std::pair<u64, u64>> racy_sites_;  // of `races_`

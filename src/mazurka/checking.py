@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mazurka.engines.stateless import ALGORITHMS, RACES, Options, Progress, explore
 from mazurka.errors import InputError
 from mazurka.program.program import Program
-from mazurka.result import Race, Result, Verdict
+from mazurka.result import Bug, Race, Result, Verdict
 from mazurka.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -97,15 +97,17 @@ def check(
         except InputError as error:
             raise AssertionError(f"what the search found cannot be replayed: {error}") from error
 
-    bug = trace = None
+    bug = obstacle = trace = None
     if outcome.failure is not None:
         shown = replayed(outcome.failure)
-        bug, trace = shown.bug, shown.trace
-        if bug is None:
+        bug, obstacle = _judged(shown)
+        trace = shown.trace
+        if bug is None and obstacle is None:
             raise AssertionError("the bug that the search found does not show when its schedule is replayed")
+    reason = obstacle or outcome.reason
     found = _distinct(replayed(schedule).race for schedule in outcome.races)
     return Result(
-        verdict=Verdict.BUG if bug else Verdict.INCOMPLETE if outcome.reason else Verdict.OK,
+        verdict=Verdict.BUG if bug else Verdict.INCOMPLETE if reason else Verdict.OK,
         bug=bug,
         complete=outcome.complete,
         blocked=outcome.blocked,
@@ -114,7 +116,7 @@ def check(
         seconds=time.monotonic() - start,
         trace=trace,
         schedule=outcome.failure,
-        reason=outcome.reason,
+        reason=reason,
         estimate=outcome.estimate,
         races=found,
     )
@@ -131,16 +133,19 @@ def replay(
     max_steps: int = 100_000,
 ) -> Result:
     """Execute a program once more, exactly as `schedule` says. The result is about this one execution: a bug if it
-    shows one, incomplete if the schedule ends before the program does. Raises `InputError` for a schedule that does
-    not fit the program."""
+    shows one, incomplete if it meets a limit of Mazurka or if the schedule ends before the program does. Raises
+    `InputError` for a schedule that does not fit the program."""
     from mazurka.replaying import replay_schedule
 
     start = time.monotonic()
     program, lowered = _lower(source, compiler_arguments, program_arguments, cc)
     replayed = replay_schedule(program, lowered, schedule, uninitialised=uninitialised, max_steps=max_steps)
+    bug, reason = _judged(replayed)
+    if not replayed.ended and bug is None:
+        reason = "the schedule ends before the program does"
     return Result(
-        verdict=Verdict.BUG if replayed.bug else Verdict.OK if replayed.ended else Verdict.INCOMPLETE,
-        bug=replayed.bug,
+        verdict=Verdict.BUG if bug else Verdict.INCOMPLETE if reason else Verdict.OK,
+        bug=bug,
         complete=int(replayed.ended and not replayed.blocked),
         blocked=int(replayed.blocked),
         redundant=0,
@@ -148,8 +153,18 @@ def replay(
         seconds=time.monotonic() - start,
         trace=replayed.trace,
         schedule=schedule,
-        reason=None if replayed.ended or replayed.bug else "the schedule ends before the program does",
+        reason=reason,
     )
+
+
+def _judged(replayed: Replay) -> tuple[Bug | None, str | None]:
+    """The bug of an execution, or else the limit that it meets: of a program that needs more room than there is, nobody
+    can say that it is wrong."""
+    from mazurka.faults import LIMITS
+
+    if replayed.bug is not None and replayed.fault in LIMITS:
+        return None, replayed.bug.message
+    return replayed.bug, None
 
 
 def _distinct(races: Iterable[Race | None]) -> tuple[Race, ...]:

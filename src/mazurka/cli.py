@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from mazurka.errors import InputError, MazurkaError
+from mazurka.escaping import visible
 
 if TYPE_CHECKING:
     from mazurka.engines.stateless import Progress
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 EXIT_INPUT = 2
 EXIT_INTERNAL = 4
+
+# What else is on the command lines of C compilers. It makes no difference to the program that is checked.
+_COMPILER_HABITS = re.compile(r"-(pthread|l.+|[WOg].*)")
 
 _EXIT_CODES = """\
 exit codes:
@@ -112,7 +117,9 @@ def _command(commands: Any, name: str, description: str) -> argparse.ArgumentPar
         epilog="What follows -- are the arguments of the program itself.",
         allow_abbrev=False,
     )
-    compiler = command.add_argument_group("compiler", "as a C compiler takes them")
+    compiler = command.add_argument_group(
+        "compiler", "as a C compiler takes them; -pthread, -l…, -W…, -O… and -g… are accepted, and change nothing"
+    )
     command.set_defaults(compiler_arguments=[])
     for option, value, meaning in (
         ("-D", "NAME[=VALUE]", "define a macro"),
@@ -208,11 +215,12 @@ def _run(words: list[str]) -> int:
         cut = words.index("--")
         words, program_arguments = words[:cut], words[cut + 1 :]
     parser = _parser()
-    options = parser.parse_args(words)
+    options = _parse(parser, words)
     if options.version:
         import mazurka
 
-        print(f"mazurka {mazurka.__version__}")
+        with _writing():
+            print(f"mazurka {mazurka.__version__}")
         return 0
     if options.command is None:
         parser.print_help(sys.stderr)
@@ -229,9 +237,27 @@ def _run(words: list[str]) -> int:
     return _check(options, compiling)
 
 
+def _parse(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
+    """Files can be among the options, as with a C compiler; argparse leaves those after the first ones to us."""
+    options, rest = parser.parse_known_args(words)
+    unknown = []
+    for word in rest:
+        if not word.startswith("-"):
+            options.files.append(word)
+        elif _COMPILER_HABITS.fullmatch(word) and options.command is not None:
+            options.compiler_arguments = [*options.compiler_arguments, word]
+        else:
+            unknown.append(word)
+    if unknown:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return options
+
+
 def _check(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
     from mazurka.checking import check
 
+    if options.save_schedule is not None:
+        _try_to_save(options.save_schedule)
     progress = _ProgressLine() if options.progress and sys.stderr.isatty() else None
     try:
         result = check(
@@ -282,7 +308,7 @@ def _print(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
     from mazurka.program.printer import format_program
 
     program = load(options.files, **compiling)
-    with _reader_may_leave():
+    with _writing():
         print(format_program(program))
     return 0
 
@@ -290,7 +316,7 @@ def _print(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
 def _report(result: Result, options: argparse.Namespace, replay_with: Sequence[str]) -> None:
     from mazurka.reports import json, text
 
-    with _reader_may_leave():
+    with _writing():
         if options.json:
             json.write(result, sys.stdout)
         else:
@@ -298,14 +324,31 @@ def _report(result: Result, options: argparse.Namespace, replay_with: Sequence[s
 
 
 @contextmanager
-def _reader_may_leave() -> Iterator[None]:
-    """In `mazurka check … | head`, the reader of the pipe has seen enough at some point. The verdict stands."""
+def _writing() -> Iterator[None]:
+    """In `mazurka check … | head`, the reader of the pipe has seen enough at some point. The verdict stands. Not so
+    where nobody can read it, as on a disk that is full."""
     try:
         yield
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         # Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise InputError(f"the output cannot be written: {error.strerror}") from None
+
+
+def _try_to_save(file: str) -> None:
+    """Better to fail before a search that may take hours than after it. No file is left behind: there may be no bug."""
+    new = not os.path.exists(file)
+    if not new and not os.path.isfile(file) and not os.path.isdir(file):
+        return  # whoever reads a pipe would take this for all there is
+    try:
+        with open(file, "a"):
+            pass
+        if new:
+            os.unlink(os.path.realpath(file))
+    except OSError as error:
+        raise _cannot_save(file, error) from None
 
 
 def _save_schedule(result: Result, file: str) -> None:
@@ -317,7 +360,11 @@ def _save_schedule(result: Result, file: str) -> None:
             json.dump(result.schedule.to_json(), stream)
             stream.write("\n")
     except OSError as error:
-        raise InputError(f"{file}: the schedule cannot be saved: {error.strerror}") from None
+        raise _cannot_save(file, error) from None
+
+
+def _cannot_save(file: str, error: OSError) -> InputError:
+    return InputError(f"{file}: the schedule cannot be saved: {error.strerror}")
 
 
 def _replay_commands(options: argparse.Namespace, compiling: dict[str, Any]) -> list[str]:
@@ -366,7 +413,7 @@ class _ProgressLine:
 def _complain(error: InputError) -> None:
     """What a compiler printed is passed on as it is."""
     text = str(error).rstrip("\n")
-    print(text if "\n" in text else f"mazurka: {text}", file=sys.stderr)
+    print(text if "\n" in text else f"mazurka: {visible(text)}", file=sys.stderr)
 
 
 if __name__ == "__main__":

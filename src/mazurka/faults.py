@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from mazurka.transforms.lowering import Lowered
 
 # Where it is not the program that goes wrong: it needs more than there is room for.
-LIMITS = frozenset({"too_large", "stack_overflow", "too_many_threads"})
+LIMITS = frozenset({"too_large", "stack_overflow", "too_many_threads", "too_many_choices"})
 
 # Errors about which there is no more to say than what they are.
 _PLAIN = {
     "stack_overflow": "calls nest more than 4,096 deep, which is a limit of Mazurka; let the recursion end earlier",
     "too_many_threads": "more than 63 threads (those that have ended count), which is a limit of Mazurka; create fewer",
+    "too_many_choices": "a choice among more than 65,536 values, which is a limit of Mazurka; choose among fewer",
     "undefined_branch": "a branch depends on memory that was never written",
     "undefined_address": "an address depends on memory that was never written",
     "bad_call": "call through a pointer that is not a function with these parameters",

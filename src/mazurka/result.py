@@ -1,4 +1,4 @@
-"""The answer of a check: a verdict, counts, data races, and for a bug its trace and schedule. A plain value."""
+"""The answer of a check: a verdict, counts, data races, and the trace and schedule of a bug. A plain value."""
 
 from __future__ import annotations
 
@@ -85,7 +85,8 @@ class Result:
     """`complete` and `blocked` count executions explored to their end; `redundant` counts those that were given up
     because an equivalent one had been explored. `algorithm` is the one that did it, which may not be the one that was
     asked for. If the search ended early, `reason` says why, and `estimate` about how many executions there are in all,
-    as far as that can be told."""
+    as far as that can be told. `trace` and `schedule` are of the execution that shows the bug, or that meets a limit of
+    Mazurka, which is then the `reason`."""
 
     verdict: Verdict
     bug: Bug | None

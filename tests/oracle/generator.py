@@ -22,8 +22,8 @@ UPDATES = ["add", "sub", "or", "and", "xor", "max", "exchange"]
 KINDS = [
     "load", "load", "store", "store", "store last", "update", "update", "compare-exchange", "await load",
     "await exchange", "await compare-exchange", "await update", "byte store", "byte load", "lock", "section",
-    "section if", "section choose", "section await if", "choose loaded", "await both", "wait", "signal", "choose", "assume last", "check last", "publish",
-    "use published", "free published", "exit",
+    "section if", "section choose", "section await if", "choose loaded", "await both", "wait", "signal", "choose",
+    "assume last", "check last", "publish", "use published", "free published", "exit",
 ]  # fmt: skip
 
 Operation = tuple[Any, ...]

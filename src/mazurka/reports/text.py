@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
+from mazurka.escaping import visible
 from mazurka.result import Bug, Race, Result, Verdict
 from mazurka.trace import Action, Trace, TraceStep, Wait
 
@@ -22,6 +23,10 @@ _RACES_SHOWN = 10
 
 def summary(result: Result) -> str:
     """The verdict in one line."""
+    return visible(_verdict(result))
+
+
+def _verdict(result: Result) -> str:
     if result.verdict is Verdict.BUG:
         assert result.bug is not None
         return f"bug: {_located(result.bug)}"
@@ -60,7 +65,7 @@ def write(
     if replay_with:
         console.print("\nto see it again:", highlight=False)
     for command in replay_with:
-        console.print(f"  {command}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"  {visible(command)}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _console(stream: TextIO, color: str, width: int | None) -> Console:
@@ -89,7 +94,7 @@ def _counts(result: Result) -> str:
     of_all = f" of {about(result.estimate)}" if result.estimate and result.verdict is Verdict.INCOMPLETE else ""
     text = f"{whole:,}{of_all} {noun}{'' if whole == 1 and not of_all else 's'}"
     if result.blocked and result.complete:
-        text += f", {result.blocked:,} of which stop at a false assumption"
+        text += f", {result.blocked:,} of which {'stops' if result.blocked == 1 else 'stop'} at a false assumption"
     return text
 
 
@@ -117,7 +122,7 @@ def about(count: int) -> str:
 
 def _write_races(races: Sequence[Race], console: Console) -> None:
     for race in races[:_RACES_SHOWN]:
-        console.print(f"warning: {race}", style="yellow", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"warning: {visible(str(race))}", style="yellow", markup=False, highlight=False, soft_wrap=True)
     if len(races) > _RACES_SHOWN:
         console.print(f"… and {len(races) - _RACES_SHOWN} more", style="yellow", highlight=False)
 
@@ -142,8 +147,8 @@ def _write_trace(trace: Trace, console: Console) -> None:
         console.print(f"\neach waits for the next: {' → '.join([*trace.cycle, trace.cycle[0]])}", highlight=False)
     if trace.output:
         console.print("\nthe program printed:", highlight=False)
-        for line in trace.output.splitlines():
-            console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+        for line in trace.output.removesuffix("\n").split("\n"):
+            console.print(f"  {visible(line)}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _write_setup(steps: Sequence[TraceStep], console: Console) -> None:
@@ -212,7 +217,7 @@ def _write_list(trace: Trace, steps: Sequence[TraceStep], titles: dict[str, str]
 
 
 def _where(at: TraceStep | Wait) -> str:
-    return f"{PurePath(at.file).name}:{at.line}" if at.file else ""
+    return f"{visible(PurePath(at.file).name)}:{at.line}" if at.file else ""
 
 
 def _cell(step: TraceStep) -> Text:
@@ -221,7 +226,7 @@ def _cell(step: TraceStep) -> Text:
 
     lines = [Text(step.statement, style="bold" if step.failed else "")] if step.statement else []
     indent = "  " if step.statement else ""
-    actions = [(action.kind, _shorter(action, step.statement)) for action in step.actions]
+    actions = [(action.kind, visible(_shorter(action, step.statement))) for action in step.actions]
     told = [(kind, text) for kind, text in actions if text]
     hidden = len(told) - _ACTIONS_SHOWN
     for number, (kind, text) in enumerate(told):
@@ -245,10 +250,16 @@ def _shorter(action: Action, statement: str | None) -> str:
     which fork it is."""
     if action.kind != "call" or statement is None:
         return action.text
-    if action.text in statement:
+    said = _without_blanks(statement)
+    if _without_blanks(action.text) in said:
         return ""
     function, _, objects = action.text.partition("(")
-    if f"{function}(" not in statement:
+    if f"{function}(" not in said:
         return action.text
     shown = objects.replace(")", "", 1)
     return f"on {shown}" if shown else ""
+
+
+def _without_blanks(text: str) -> str:
+    """People set blanks in calls in many ways."""
+    return "".join(text.split())
