@@ -114,6 +114,13 @@ REGRESSIONS = {
     "a guard that is not always met": Shape(
         ((("store", "x", 2),), (("load", "y"),), (("section await if", "x", "y", 2),)),
     ),
+    "a guard that needs one of two rivals": Shape(
+        (
+            (("section await if", "x", "y", 1),),
+            (("compare-exchange", "y", 1, 1), ("store", "y", 1)),
+            (("section", "y", "x", 1),),
+        ),
+    ),
     "two writers behind an await": Shape(
         (
             (("update", "exchange", "x", 2, True),),

@@ -219,6 +219,7 @@ void Pop::find_guarded_races(const Race& race, u32 guards, Position end, Positio
     std::size_t evaluated = 0;
     bool enabled = race.kind == Race::Kind::event;
     const Machine::Mark mark = machine.mark();
+    std::vector<Position> held_up;  // conflicting events without which it would be disabled
     for (const Position first : conflicting_) {
         if (in(hidden, first)) continue;
         // Without `first` and what comes after it, the guard sees what was there before.
@@ -232,7 +233,12 @@ void Pop::find_guarded_races(const Race& race, u32 guards, Position end, Positio
             // Held up by something that it has not met here.
             if (!enabled && !covers(guard, next_.accesses)) gave_up_ = true;
         }
-        if (!enabled) continue;
+        if (!enabled) {
+            held_up.push_back(first);
+            continue;
+        }
+        // Then it comes after events that it may have to come before once this race is reversed.
+        if (std::ranges::any_of(held_up, [&](Position other) { return !execution_.happens_before(first, other); })) gave_up_ = true;
         const auto clock = execution_.clock(first);
         for (u32 i = 0; i < hidden.size(); ++i) hidden[i] = std::max(hidden[i], clock[i]);
         if (notes_[first].scheduled) continue;
@@ -281,7 +287,7 @@ void Pop::plan(const Race& race) {
     }
     schedule->steps.push_back(race.step);
     const bool varies = race.kind == Race::Kind::event ? execution_[size - 1].varies : race.kind == Race::Kind::blocked;
-    if (race.kind != Race::Kind::choice && (varies || !dominates(race.accesses, execution_.accesses(race.first))))
+    if (race.kind != Race::Kind::choice && !dominates(race.accesses, execution_.accesses(race.first)))
         schedule->expressions = characterise(race, end, in_schedule);
     const auto first = execution_.accesses(race.first);
     branches_[race.first].plans.push_back({std::move(schedule), varies, race.accesses, {first.begin(), first.end()}});

@@ -115,7 +115,7 @@ private:
         Position branch;         // where the others branch off
         std::vector<Tail> tail;  // the events from there on
     };
-    static constexpr std::size_t most_plans = 64;  // for one event
+    static constexpr std::size_t most_plans = 16;  // for one event
     enum class Extended : u8 { yes, disabled, asleep };
 
     Extended extend(const Step& step, bool scheduled, SchedulePtr schedule);

@@ -3,8 +3,9 @@
 
 #include <cassert>
 #include <cstring>
+#include <memory>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 #include "vm/code.hpp"
 
@@ -25,8 +26,8 @@ public:
 
     void push_bytes(const void* data, std::size_t size) {
         if (!keeping_) return;
-        if (size_ + size > bytes_.size()) bytes_.resize(2 * (size_ + size));
-        if (size != 0) std::memcpy(bytes_.data() + size_, data, size);
+        if (size_ + size > capacity_) grow(size);
+        if (size != 0) std::memcpy(bytes_.get() + size_, data, size);
         size_ += size;
     }
 
@@ -41,11 +42,20 @@ public:
     void pop_bytes(void* data, std::size_t size) {
         assert(size_ >= size);
         size_ -= size;
-        if (size != 0) std::memcpy(data, bytes_.data() + size_, size);
+        if (size != 0) std::memcpy(data, bytes_.get() + size_, size);
     }
 
 private:
-    std::vector<u8> bytes_;  // longer than what is in use
+    // What is not in use is never touched, so that it needs no memory.
+    void grow(std::size_t more) {
+        capacity_ = 2 * (size_ + more);
+        auto larger = std::make_unique_for_overwrite<u8[]>(capacity_);
+        if (size_ != 0) std::memcpy(larger.get(), bytes_.get(), size_);
+        bytes_ = std::move(larger);
+    }
+
+    std::unique_ptr<u8[]> bytes_;
+    std::size_t capacity_ = 0;
     std::size_t size_ = 0;
     bool keeping_ = false;
 };
