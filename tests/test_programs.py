@@ -19,7 +19,9 @@ from pathlib import Path
 import pytest
 
 import mazurka
-from mazurka import Verdict
+from mazurka import Verdict, _native
+from mazurka.transforms.lowering import lower
+from tests.oracle.oracle import Oracle, TooLarge
 
 PROGRAMS = Path(__file__).parent / "programs"
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -94,3 +96,22 @@ def test_example(name: str, kind: str | None) -> None:
     result = mazurka.check(EXAMPLES / name)
     assert (result.bug.kind if result.bug else None) == kind
     assert result.verdict is (Verdict.BUG if kind else Verdict.OK)
+
+
+@pytest.mark.parametrize("program", CORPUS, ids=lambda path: path.name)
+def test_the_oracle_agrees(program: Path) -> None:
+    """Where a program is small enough, both algorithms explore each of its classes exactly once."""
+    expected = Expectation.read(program)
+    loaded = mazurka.load(
+        [program, *expected.files], compiler_arguments=expected.options, program_arguments=expected.arguments
+    )
+    lowered = lower(loaded)
+    try:
+        outcomes = list(Oracle(lowered).traces(limit=800).values())
+    except TooLarge:
+        return
+    blocked = sum(outcome.status == "blocked" for outcome in outcomes)
+    for algorithm in ("pop", "optimal"):
+        exploration = _native.Exploration(lowered.code, algorithm=algorithm, keep_going=True)
+        exploration.run()
+        assert exploration.progress()[:3] == (len(outcomes) - blocked, blocked, 0)
