@@ -134,6 +134,55 @@ REGRESSIONS = {
     ),
     "a guard that is held up elsewhere": Shape(((("byte store", "y", 2),), (("store", "x", 1),), (("await both", 0),))),
     "two trylocks that fail": Shape(((), (("trylock", "m", ()),), (("trylock", "m", ()),), (("critical", "m", ()),))),
+    "exit beside an await": Shape(
+        ((), (("update", "xor", "y", 1, True), ("exit",)), (("await compare-exchange", "y", 0, 2), ("choose", 3))),
+    ),
+    "exit beside threads that do nothing": Shape(
+        ((("update", "xor", "x", 2, False),), (("load", "x"), ("exit",)), (), ()),
+    ),
+    "plans that outlive a failed one": Shape(
+        ((("update", "exchange", "x", 2, True),), (("load", "x"),), (("await load", "x", 0), ("store", "x", 0))),
+    ),
+    "two writers and two readers": Shape(
+        (
+            (("compare-exchange", "x", 0, 2),),
+            (("store", "x", 0),),
+            (("load", "x"),),
+            (("compare-exchange", "x", 1, 2),),
+        ),
+    ),
+    "a compare-exchange beside an update": Shape(
+        (
+            (("store", "y", 1),),
+            (("update", "or", "y", 2, False),),
+            (("compare-exchange", "y", 1, 0),),
+            (("load", "y"),),
+        ),
+    ),
+    "a chain of compare-exchanges": Shape(
+        (
+            (("compare-exchange", "x", 1, 2),),
+            (("compare-exchange", "y", 2, 1), ("compare-exchange", "x", 2, 0), ("compare-exchange", "y", 0, 1)),
+            (("store", "x", 2), ("load", "x"), ("compare-exchange", "x", 0, 0)),
+        ),
+        joined=2,
+    ),
+    "a guard passed by, beside a compare-exchange": Shape(
+        (
+            (("section await if", "x", "y", 2),),
+            (("compare-exchange", "y", 2, 1),),
+            (("update", "add", "x", 2, False),),
+        ),
+    ),
+    "two guards that are not always met": Shape(
+        ((("load", "x"),), (("section await if", "x", "y", 2),), (("section await if", "y", "x", 2),)),
+    ),
+    "a guard over updates of one thread": Shape(
+        ((("update", "max", "x", 1, False), ("update", "add", "y", 2, False)), (("await both", 0),)),
+    ),
+    "reads of different sizes": Shape(
+        ((("byte store", "y", 0), ("section", "x", "y", 0)), (("byte load", "y"),), (("load", "y"),)),
+    ),
     "a lock that is never released": Shape(((), (("lock", "m"),), (("lock", "m"),))),
 }
 
