@@ -3,6 +3,7 @@
 
 #include <array>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "vm/machine.hpp"
@@ -102,8 +103,7 @@ public:
 
     Execution(const Code& code, MachineOptions options, bool commute, bool races)
         : machine_(code, options), commute_(commute), find_races_(races) {
-        // The start is a point to return to.
-        start_ = machine_.mark();
+        machine_.mark();  // the start is a point to return to
         spawned_by_.fill(nowhere);
         last_of_.fill(nowhere);
     }
@@ -124,7 +124,11 @@ public:
     }
 
     // Take a step and make it the last event. False: it is not enabled, and nothing has changed.
-    bool extend(Slot thread, std::span<const u32> choices);
+    [[nodiscard]] bool extend(Slot thread, std::span<const u32> choices);
+    // The same for a step that is known to be enabled. If it is not, the search is wrong, and must not go on as if it were right.
+    void take(Slot thread, std::span<const u32> choices) {
+        if (!extend(thread, choices)) throw std::logic_error("a planned step is not enabled");
+    }
     // Go back to the first `length` events.
     void shorten(Position length);
 
@@ -158,7 +162,6 @@ private:
     Machine machine_;
     bool commute_;
     bool find_races_;
-    Machine::Mark start_;
     std::vector<Event> events_;
     Accesses accesses_;
     std::vector<u32> choices_;

@@ -19,7 +19,7 @@ bool Exhaustive::run() {
             continue;
         }
         const Step& step = node.steps[node.next++];
-        execution_.extend(step.thread, step.choices);
+        execution_.take(step.thread, step.choices);
         if (!note_event()) {
             if (!options_.keep_going) return false;
             execution_.shorten(execution_.size() - 1);

@@ -55,13 +55,12 @@ bool Optimal::descend() {
         step = std::move(options_.seed == 0 ? steps.front() : steps[random_() % steps.size()]);
     }
     node.expanded = true;
-    if (!execution_.extend(step.thread, step.choices)) return false;
+    execution_.take(step.thread, step.choices);
     const Position last = execution_.size() - 1;
     const auto accesses = execution_.accesses(last);
     const auto choices = execution_.choices(last);
     node.current = {{step.thread, {choices.begin(), choices.end()}}, {accesses.begin(), accesses.end()}};
     node.adjacent = execution_.adjacent();
-    node.section = execution_[last].section;
     node.chooses = std::ranges::any_of(execution_.machine().ranges(), [](u32 range) { return range > 1; });
     Node child;
     for (const Letter& letter : node.sleep)
@@ -100,7 +99,7 @@ void Optimal::find_races() {
         const auto accesses = execution_.accesses(i);
         const Position predecessor = event.previous != nowhere ? event.previous : execution_.spawned_by(event.thread);
         const Late late{nodes_[i].current.step, {accesses.begin(), accesses.end()}, i, predecessor};
-        if (nodes_[i].section) reverse_all(late, nowhere);
+        if (event.section) reverse_all(late, nowhere);
         else
             for (const Position first : nodes_[i].adjacent) plan(first, not_after(first), late);
         if (!nodes_[i].chooses) continue;
@@ -254,7 +253,7 @@ const Next& Optimal::look(Position prefix, const std::vector<Position>& events, 
            std::ranges::equal(scratch_.choices(same), execution_.choices(wanted(same))))
         ++same;
     scratch_.shorten(same);
-    for (Position i = same; i < size; ++i) scratch_.extend(execution_[wanted(i)].thread, execution_.choices(wanted(i)));
+    for (Position i = same; i < size; ++i) scratch_.take(execution_[wanted(i)].thread, execution_.choices(wanted(i)));
     scratch_.machine().next(step.thread, step.choices, next_);
     execution_.machine().share_names(scratch_.machine());
     return next_;

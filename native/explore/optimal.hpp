@@ -39,7 +39,6 @@ private:
         // of the event that is explored from here
         Letter current;
         std::vector<Position> adjacent;
-        bool section = false;
         bool chooses = false;
     };
     // An event whose order with others is to be reversed: it happens, or would, after the first `end` events.

@@ -78,7 +78,7 @@ Pop::Extended Pop::extend(const Step& step, bool scheduled, SchedulePtr schedule
     if (!execution_.extend(step.thread, step.choices)) return Extended::disabled;
     const Position event = execution_.size() - 1;
     for (const auto& watcher : watchers_) {
-        if (update(*watcher, event) != Answer::block) continue;
+        if (!update(*watcher, event)) continue;
         undo(changes);
         execution_.shorten(event);
         return Extended::asleep;
@@ -352,7 +352,8 @@ void Pop::resume() {
     suspended_.pop_back();
     shorten(left.branch);
     for (Suspended::Tail& event : left.tail) {
-        extend(event.step, event.scheduled, std::move(event.schedule));
+        if (extend(event.step, event.scheduled, std::move(event.schedule)) != Extended::yes)
+            throw std::logic_error("an execution that was left cannot be resumed");
         branches_[execution_.size() - 1] = std::move(event.branch);
     }
 }
@@ -483,22 +484,23 @@ bool Pop::is_head(const Watcher& watcher, Position event, std::size_t count) con
     return std::ranges::none_of(watcher.rivals, [&](Position rival) { return execution_.happens_before(rival, event); });
 }
 
-Pop::Answer Pop::update(Watcher& watcher, Position event) {
-    if (watcher.dead) return Answer::independent;
+// Tell a watcher of an event. True: it would complete one of the schedules that are to be avoided.
+bool Pop::update(Watcher& watcher, Position event) {
+    if (watcher.dead) return false;
     const Memory& first = *watcher.expression->first;
     const bool itself = is(first, event);
     if (itself && !(does_as_much(execution_.accesses(event), first.accesses) && does_as_much(first.accesses, execution_.accesses(event)))) gave_up_ = true;
     const bool rival = conflicts(first, event);
-    Answer answer = Answer::independent;
+    bool blocks = false;
     const std::size_t matched = match(watcher, event);
     if (matched != no_item) {
-        answer = rival && is_head(watcher, event, matched) ? Answer::block : Answer::goes_on;
+        blocks = rival && is_head(watcher, event, matched);
         // That its order with the item can be reversed is not known of an event that can be disabled.
-        if (answer == Answer::block && !watcher.removed[matched] && execution_[event].guard_accesses != 0) gave_up_ = true;
+        if (blocks && !watcher.removed[matched] && execution_[event].guard_accesses != 0) gave_up_ = true;
     } else if (watcher.inner) {
-        const bool inner = update(*watcher.inner, event) == Answer::block;
+        const bool inner = update(*watcher.inner, event);
         const bool continues = inner || std::ranges::any_of(watcher.inner_heads, [&](Position head) { return execution_.happens_before(head, event); });
-        if (rival && continues && is_head(watcher, event, watcher.expression->length)) answer = Answer::block;
+        if (rival && continues && is_head(watcher, event, watcher.expression->length)) blocks = true;
         if (inner) {
             watcher.inner_heads.push_back(event);
             change({Change::Kind::inner_head, &watcher, 0});
@@ -519,7 +521,7 @@ Pop::Answer Pop::update(Watcher& watcher, Position event) {
         watcher.dead = true;
         change({Change::Kind::dead, &watcher, 0});
     }
-    return answer;
+    return blocks;
 }
 
 }  // namespace mazurka

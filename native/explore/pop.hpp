@@ -62,7 +62,6 @@ private:
         Watcher* watcher;
         std::size_t item;
     };
-    enum class Answer : u8 { independent, goes_on, block };
 
     // Reverses a race; its last event is its head.
     struct Schedule {
@@ -136,7 +135,7 @@ private:
     std::vector<ExpressionPtr> characterise(const Race& race, Position end, const std::vector<bool>& in_schedule);
     void watch(const SchedulePtr& schedule);
     std::unique_ptr<Watcher> make_watcher(const ExpressionPtr& expression, Position from);
-    Answer update(Watcher& watcher, Position event);
+    bool update(Watcher& watcher, Position event);
     std::size_t match(Watcher& watcher, Position event);
     bool conflicts(const Memory& event, Position position) const;
     bool is(const Memory& event, Position position) const;

@@ -20,7 +20,7 @@ public:
             if (steps.empty()) note_end();
             else {
                 const Step& step = steps[random() % steps.size()];
-                execution_.extend(step.thread, step.choices);
+                execution_.take(step.thread, step.choices);
                 if (note_event()) continue;
             }
             execution_.shorten(0);
