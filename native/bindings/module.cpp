@@ -240,6 +240,11 @@ NB_MODULE(_native, module) {
                  return self.machine.accesses();
              },
              "thread"_a, "choices"_a = std::vector<u32>{})
+        .def("spins",
+             [](OwnedMachine& self, Slot thread) {
+                 check_thread(self.machine, thread);
+                 return self.machine.spins(thread);
+             })
         .def("exited", [](const OwnedMachine& self) { return self.machine.exited(); })
         .def("failure",
              [](const OwnedMachine& self) {
@@ -269,7 +274,7 @@ NB_MODULE(_native, module) {
 
     nb::class_<OwnedExploration>(module, "Exploration")
         .def(nb::new_([](std::shared_ptr<const Code> code, const std::string& algorithm, bool uninitialised, bool commute,
-                         bool keep_going, bool keep_executions, const std::string& races, u64 max_executions, u64 max_steps, u64 instruction_limit, u64 seed) {
+                         bool keep_going, bool allow_livelock, bool keep_executions, const std::string& races, u64 max_executions, u64 max_steps, u64 instruction_limit, u64 seed) {
                  SearchOptions options;
                  if (algorithm == "exhaustive") options.algorithm = Algorithm::exhaustive;
                  else if (algorithm == "optimal") options.algorithm = Algorithm::optimal;
@@ -281,6 +286,7 @@ NB_MODULE(_native, module) {
                  else if (races != "ignore") throw std::invalid_argument("races can be ignored, warned of or errors");
                  options.commute = commute;
                  options.keep_going = keep_going;
+                 options.allow_livelock = allow_livelock;
                  options.keep_executions = keep_executions;
                  options.max_executions = max_executions;
                  options.max_steps = max_steps;
@@ -289,7 +295,7 @@ NB_MODULE(_native, module) {
                  return std::unique_ptr<OwnedExploration>(new OwnedExploration{code, Exploration(*code, options)});
              }),
              "code"_a, nb::kw_only(), "algorithm"_a, "uninitialised"_a = true, "commute"_a = true, "keep_going"_a = false,
-             "keep_executions"_a = false, "races"_a = "ignore", "max_executions"_a = 0, "max_steps"_a = 100'000, "instruction_limit"_a = 10'000'000, "seed"_a = 0)
+             "allow_livelock"_a = false, "keep_executions"_a = false, "races"_a = "ignore", "max_executions"_a = 0, "max_steps"_a = 100'000, "instruction_limit"_a = 10'000'000, "seed"_a = 0)
         .def("run", [](OwnedExploration& self) { self.exploration.run(); }, nb::call_guard<nb::gil_scoped_release>())
         .def("stop", [](OwnedExploration& self) { self.exploration.stop(); })
         .def("algorithm",
@@ -304,10 +310,11 @@ NB_MODULE(_native, module) {
                  return std::tuple(now.complete.load(), now.blocked.load(), now.redundant.load(), now.steps.load(), now.depth.load(),
                                    now.fraction.load());
              })
+        .def("bounded", [](const OwnedExploration& self) { return self.exploration.progress().bounded.load(); })
         .def("instructions_executed", [](const OwnedExploration& self) { return self.exploration.machine().instructions_executed(); })
         .def("thread_names", [](const OwnedExploration& self) { return thread_names(self.exploration.machine()); })
         .def("bug", [](const OwnedExploration& self) {
-            static constexpr const char* kinds[] = {"failure", "deadlock", "steps", "race"};
+            static constexpr const char* kinds[] = {"failure", "deadlock", "livelock", "steps", "race"};
             const std::optional<Bug>& bug = self.exploration.bug();
             if (!bug) return std::optional<std::tuple<std::string, Slot, Steps>>();
             return std::optional(std::tuple(std::string(kinds[static_cast<std::size_t>(bug->kind)]), bug->thread, to_steps(bug->schedule)));

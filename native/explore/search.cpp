@@ -71,37 +71,56 @@ bool Search::note_event() {
 void Search::note_end() {
     if ((progress_.complete.load(relaxed) + progress_.blocked.load(relaxed)) % 256 == 0) progress_.fraction.store(fraction(), relaxed);
     if (options_.keep_executions) executions_.push_back(schedule());
-    bool waits_for_resource = false, waits_for_assume = false;
-    Slot waiting = 0;
-    std::array<Slot, max_slots> holder{};  // of what a thread waits for; 0: nobody in particular
+    // Why threads have not ended: a resource, a loop that would only go round once more, what the program assumes, a bound.
+    u64 resource = 0, loop = 0, assumed = 0, bound = 0;
+    std::array<Slot, max_slots> holder{};  // of the resource that a thread waits for; 0: nobody in particular
     Machine& machine = execution_.machine();
-    if (!machine.exited()) {
-        for (u64 rest = machine.threads(); rest != 0; rest &= rest - 1) {
-            const Slot thread = static_cast<Slot>(std::countr_zero(rest));
-            if (machine.status(thread) == Status::stopped) waits_for_assume = true;
-            if (machine.status(thread) != Status::ready) continue;
+    for (u64 rest = machine.exited() ? 0 : machine.threads(); rest != 0; rest &= rest - 1) {
+        const Slot thread = static_cast<Slot>(std::countr_zero(rest));
+        const u64 bit = u64{1} << thread;
+        u32 pc = 0;
+        if (machine.status(thread) == Status::stopped) {
+            pc = static_cast<u32>(machine.site(thread));
+        } else if (machine.status(thread) == Status::ready) {
             machine.next(thread, {}, next_);
-            if (next_.waiting && code_.instructions[next_.waiting->pc].op == Op::await) {
-                if (!waits_for_resource) waiting = thread;
-                waits_for_resource = true;
-                holder[thread] = owner_of(object_of(next_.waiting->holder));
-            } else {
-                waits_for_assume = true;
+            if (!next_.waiting) {  // (another choice might have been possible)
+                assumed |= bit;
+                continue;
             }
+            pc = next_.waiting->pc;
+        } else {
+            continue;
+        }
+        const Instruction& guard = code_.instructions[pc];
+        if (guard.op == Op::await) {
+            resource |= bit;
+            holder[thread] = owner_of(object_of(next_.waiting->holder));
+        } else if (guard.op == Op::assume && static_cast<Origin>(guard.c) == Origin::loop) {
+            loop |= bit;
+        } else if (guard.op == Op::assume && static_cast<Origin>(guard.c) == Origin::bound) {
+            bound |= bit;
+        } else {
+            assumed |= bit;
         }
     }
-    if (waits_for_assume) {
-        progress_.blocked.fetch_add(1, relaxed);
-        // Threads that wait for each other in a circle do so whatever is assumed of the others.
-        for (Slot thread = 1; thread < max_slots; ++thread) {
-            Slot at = holder[thread];
-            for (Slot steps = 1; at != 0 && at != thread && steps < max_slots; ++steps) at = holder[at];
-            if (at == thread) report(Bug::Kind::deadlock, thread);
-        }
-    } else {
+    if (bound != 0) progress_.bounded.fetch_add(1, relaxed);
+    if ((loop | assumed | bound) == 0) {
         progress_.complete.fetch_add(1, relaxed);
-        if (waits_for_resource) report(Bug::Kind::deadlock, waiting);
+        if (resource != 0) report(Bug::Kind::deadlock, static_cast<Slot>(std::countr_zero(resource)));
+        return;
     }
+    progress_.blocked.fetch_add(1, relaxed);
+    // Threads that wait for each other in a circle do so whatever the others do.
+    for (Slot thread = 1; thread < max_slots; ++thread) {
+        Slot at = holder[thread];
+        for (Slot steps = 1; at != 0 && at != thread && steps < max_slots; ++steps) at = holder[at];
+        if (at == thread) return report(Bug::Kind::deadlock, thread);
+    }
+    // A loop that would be left if it went round once more is: in another execution.
+    if ((assumed | bound) != 0 || options_.allow_livelock || (bug_ && !bug_is_limit_)) return;
+    for (u64 rest = loop; rest != 0; rest &= rest - 1)
+        if (!machine.spins(static_cast<Slot>(std::countr_zero(rest)))) return;
+    report(Bug::Kind::livelock, static_cast<Slot>(std::countr_zero(loop)));
 }
 
 bool Search::should_stop() const {

@@ -23,6 +23,7 @@ struct SearchOptions {
     Algorithm algorithm = Algorithm::pop;
     bool commute = true;      // respect commuting updates
     bool keep_going = false;  // after a bug
+    bool allow_livelock = false;
     Races races = Races::ignore;
     bool keep_executions = false;  // their schedules; for tests
     u64 max_executions = 0;   // 0: no limit
@@ -32,7 +33,7 @@ struct SearchOptions {
 };
 
 struct Bug {
-    enum class Kind : u8 { failure, deadlock, steps, race };
+    enum class Kind : u8 { failure, deadlock, livelock, steps, race };
     Kind kind;
     Slot thread;
     std::vector<Step> schedule;
@@ -48,6 +49,7 @@ struct DataRace {
 struct Progress {
     std::atomic<u64> complete = 0;   // maximal executions
     std::atomic<u64> blocked = 0;    // maximal executions with a thread stopped by an assume
+    std::atomic<u64> bounded = 0;    // those of them in which the bound on a loop did that
     std::atomic<u64> redundant = 0;  // given up: an equivalent one was explored
     std::atomic<u64> steps = 0;
     std::atomic<u64> depth = 0;
@@ -73,7 +75,7 @@ public:
 protected:
     // After each new event: count it, and notice failures and executions that are too long. False: do not go on from here.
     bool note_event();
-    // The execution cannot be extended: count it, and notice deadlocks.
+    // The execution cannot be extended: count it, and notice deadlocks and livelocks.
     void note_end();
     void note_redundant() { progress_.redundant.fetch_add(1, std::memory_order_relaxed); }
     bool should_stop() const;

@@ -48,9 +48,10 @@ using i64 = std::int64_t;
     X(spawn)            /* dst = new thread that runs *a (operands[c .. c + d]) */                               \
     X(self)                                                                                                      \
     X(choose)           /* dst = any of 0 .. a - 1 */                                                            \
-    X(assume)           /* a */                                                                                  \
+    X(assume)           /* a; c: origin (literal) */                                                             \
     X(await)            /* a; b: object; c: holder */                                                            \
-    X(atomic_begin) X(atomic_end)                                                                                \
+    X(atomic_begin)     /* c: one access and its guards (literal) */                                             \
+    X(atomic_end)                                                                                                \
     X(output)           /* a */                                                                                  \
     X(jump)             /* to imm */                                                                             \
     X(branch)           /* a ? to imm : to d (literal) */                                                        \
@@ -68,6 +69,9 @@ enum class Op : u16 {
 };
 
 std::span<const std::string_view> opcode_names();
+
+// Where an assume comes from (see instructions.py).
+enum class Origin : u8 { program, loop, bound };
 
 enum class UpdateOp : u8 { exchange, add, sub, and_, or_, xor_, nand, max, min, umax, umin };
 

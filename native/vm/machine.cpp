@@ -351,6 +351,47 @@ void Machine::next(Slot slot, std::span<const u32> choices, Next& next) {
     rewind(before);
 }
 
+bool Machine::spins(Slot slot) {
+    constexpr u32 patience = 4096;  // steps
+    // Where the thread is, with all that its future depends on but memory.
+    std::vector<u64> seen, now;
+    const auto look = [&](std::vector<u64>& into) {
+        const Thread& thread = threads_[slot];
+        into.assign({u64{thread.state.frames}, u64{thread.state.top}, spaces_[slot].objects.size()});
+        for (u32 i = 0; i < thread.state.frames; ++i) into.push_back(thread.frames[i].pc);
+        into.insert(into.end(), thread.values.begin(), thread.values.begin() + thread.state.top);
+        into.insert(into.end(), thread.undefined.begin(), thread.undefined.begin() + thread.state.top);
+    };
+    // An update to what is there already changes nothing.
+    const auto changes = [&](const Access& access) {
+        if (!access.writes) return false;
+        u64 value = 0;
+        return !access.reads || access.size > sizeof value || !read(access.address, {reinterpret_cast<u8*>(&value), access.size}) || value != access.before;
+    };
+    const Mark before = mark();
+    const bool recording = std::exchange(recording_, false);
+    ignoring_loops_ = true;
+    const u64 threads = world_.threads;
+    if (status(slot) == Status::stopped) {
+        touch(slot);
+        threads_[slot].state.status = Status::ready;
+        accesses_.clear();
+        resume(slot, false);
+    }
+    bool again = false;
+    for (u32 steps = 0; steps < patience && status(slot) == Status::ready && world_.threads == threads; ++steps) {
+        look(now);
+        again = now == seen;
+        if (again) break;
+        if (std::has_single_bit(steps + 1)) seen = now;
+        if (step(slot, {}) == Outcome::blocked || !ranges_.empty() || std::ranges::any_of(accesses_, changes)) break;
+    }
+    ignoring_loops_ = false;
+    recording_ = recording;
+    rewind(before);
+    return again;
+}
+
 // The interpreter. Runs thread `slot` until its next event; with `take`, it first executes the event that the thread stands
 // before. In an atomic section every access belongs to the event that the section is.
 template <bool Shadow>
@@ -626,7 +667,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     bool writes = in.op != Op::load;
                     if (in.op == Op::compare_exchange) writes = (get(bytes, in.size) & mask(in.bits)) == value(in.b);
                     const auto commuting = in.op == Op::update && in.dst < 0 ? commuting_class[static_cast<std::size_t>(in.d)] : Commuting::no;
-                    const auto ordering = thread.state.depth != 0 ? Ordering::seq_cst : static_cast<Ordering>(in.c);
+                    const auto ordering = thread.state.depth != 0 && !guarded_ ? Ordering::seq_cst : static_cast<Ordering>(in.c);
                     accesses_.push_back({address, in.size, writes ? get(bytes, in.size) : 0, !storing, writes, commuting, ordering});
                 }
                 if (!place.object->alive) [[unlikely]] return failing(dead(*place.object), address, in.size);
@@ -842,7 +883,11 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             }
             case Op::assume:
                 if (thread.state.depth != 0) guard_accesses_ = static_cast<u32>(accesses_.size());
-                if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_branch);
+                if (static_cast<Origin>(in.c) == Origin::loop) {
+                    if (ignoring_loops_ || (Shadow && undef(in.a) != 0)) break;
+                } else if (Shadow && undef(in.a) != 0) {
+                    return failing(Fault::undefined_branch);
+                }
                 if (value(in.a) != 0) break;
                 if (thread.state.depth != 0) {
                     waiting_ = {pc, 0, 0};
@@ -861,7 +906,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             case Op::atomic_begin:
                 if (!may_take()) return leave(Stop::event);
                 if (recording_ && thread.state.depth == 0) note({OperationKind::section, slot, {}, 0, 0, {}, {}, true});
-                ++thread.state.depth;
+                if (thread.state.depth++ == 0) guarded_ = in.c != 0;
                 break;
             case Op::atomic_end:
                 if (thread.state.depth == 0) return failing(Fault::section_not_begun);

@@ -92,6 +92,10 @@ public:
     bool section() const { return section_; }
     u64 expected() const { return expected_; }  // by a compare-exchange
 
+    // Whether a thread that stays at a loop's guard would go round that loop for ever if nobody else did anything: it comes back to
+    // where it was, in every register, and has not changed memory.
+    bool spins(Slot thread);
+
     bool exited() const { return world_.exited; }
     bool failed() const { return world_.failed; }
     const Failure& failure() const { return failure_; }
@@ -204,6 +208,8 @@ private:
     bool varies_ = false;
     bool section_ = false;
     u64 expected_ = 0;
+    bool guarded_ = false;         // the section is one access and its guards
+    bool ignoring_loops_ = false;  // guards of loops let everyone pass
     bool recording_ = false;
     bool probing_ = false;
     static constexpr std::size_t most_recorded = 20'000;

@@ -130,6 +130,10 @@ class Machine:
     def step(self, thread: int, choices: Sequence[int] = ()) -> list[Access]:
         """Take one step of an enabled thread: its next event and all that follows it locally."""
 
+    def spins(self, thread: int) -> bool:
+        """Whether a thread that stays at a loop's guard would go round that loop for ever if nobody else did
+        anything."""
+
     def exited(self) -> bool:
         """Whether the whole program has ended by `Exit`."""
 
@@ -164,6 +168,7 @@ class Exploration:
         uninitialised: bool = True,
         commute: bool = True,
         keep_going: bool = False,
+        allow_livelock: bool = False,
         keep_executions: bool = False,
         races: str = "ignore",
         max_executions: int = 0,
@@ -185,12 +190,15 @@ class Exploration:
         """(complete, blocked, redundant, steps so far, depth of the current execution, about which fraction of all
         executions that is, 0 if unknown); safe while running."""
 
+    def bounded(self) -> int:
+        """How many of the blocked executions were stopped by a bound on a loop."""
+
     def instructions_executed(self) -> int: ...
     def thread_names(self) -> list[str]: ...
     def bug(self) -> tuple[str, int, list[tuple[int, list[int]]]] | None:
         """The first bug: (kind, thread, schedule), the schedule as (thread, choices) per step. kind: "failure" (replay
-        the schedule to see the `Failure`), "deadlock", "steps" (the limit on steps was reached) or "race" (between the
-        last step of the schedule and an earlier one: see `races`)."""
+        the schedule to see the `Failure`), "deadlock", "livelock", "steps" (the limit on steps was reached) or "race"
+        (between the last step of the schedule and an earlier one: see `races`)."""
 
     def executions(self) -> list[list[tuple[int, list[int]]]]:
         """With `keep_executions`, the schedules of all maximal executions: for tests."""

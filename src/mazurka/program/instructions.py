@@ -93,6 +93,7 @@ UnaryOp = Literal[
 UpdateOp = Literal["exchange", "add", "sub", "and", "or", "xor", "nand", "max", "min", "umax", "umin"]
 Ordering = Literal["plain", "relaxed", "acquire", "release", "acq_rel", "seq_cst"]
 FailureKind = Literal["assertion", "abort", "memory", "sync", "arithmetic"]
+AssumeOrigin = Literal["program", "loop", "bound"]
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -270,9 +271,15 @@ class Choose(Instruction):
 @dataclass(eq=False, slots=True)
 class Assume(Instruction):
     """In an atomic section, a guard: the section is enabled only where `condition` holds. Elsewhere, a false
-    condition stops the thread for good, and the execution counts as blocked."""
+    condition stops the thread for good, and the execution counts as blocked.
+
+    origin: "program" if the program says so; "loop" if a false condition means that this iteration of a loop would do
+    nothing (`transforms.purity`): a thread that stays here may be in a livelock, and an undefined condition counts as
+    true, for what the program does with it tells more; "bound" if a loop has gone round often enough
+    (`transforms.unroll`)."""
 
     condition: Value
+    origin: AssumeOrigin = "program"
 
 
 @dataclass(eq=False, slots=True)
@@ -289,7 +296,11 @@ class Await(Instruction):
 
 @dataclass(eq=False, slots=True)
 class AtomicBegin(Instruction):
-    """Everything up to the matching `AtomicEnd` is one event. Sections nest."""
+    """Everything up to the matching `AtomicEnd` is one event. Sections nest. `guarded`: the section stands for one
+    access of the program and its guards (`transforms.awaits`). That access synchronises, and races, as it would
+    alone; in other sections, all accesses are atomic."""
+
+    guarded: bool = False
 
 
 @dataclass(eq=False, slots=True)

@@ -20,6 +20,7 @@ _RECORD = struct.Struct("<HBBiiiiiQ")
 _ORDERINGS = get_args(ins.Ordering)
 _UPDATES = get_args(ins.UpdateOp)
 _FAULTS = get_args(ins.FailureKind)
+_ORIGINS = get_args(ins.AssumeOrigin)
 _OBJECT_SHIFT = 32  # an object of the program itself: its number times 2**32
 
 
@@ -229,12 +230,12 @@ class _FunctionLowering:
                 self.emit("self", dst=dst)
             case ins.Choose(count):
                 self.emit("choose", dst=dst, a=self.value(count))
-            case ins.Assume(condition):
-                self.emit("assume", a=self.value(condition))
+            case ins.Assume(condition, origin):
+                self.emit("assume", a=self.value(condition), c=_ORIGINS.index(origin))
             case ins.Await(condition, _, object, holder):
                 self.emit("await", a=self.value(condition), b=self.value(object), c=self.value(holder))
-            case ins.AtomicBegin():
-                self.emit("atomic_begin")
+            case ins.AtomicBegin(guarded):
+                self.emit("atomic_begin", c=int(guarded))
             case ins.AtomicEnd():
                 self.emit("atomic_end")
             case ins.Output(byte):
