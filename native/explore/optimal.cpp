@@ -19,7 +19,7 @@ bool Optimal::run() {
         if (descend()) {
             if (note_event()) continue;
             if (!options_.keep_going) return false;
-        } else if (!nodes_.back().expanded) {
+        } else if (!node().expanded) {
             // Nothing could be done here: the execution is maximal.
             find_races();
         }
@@ -29,94 +29,152 @@ bool Optimal::run() {
 
 // Take the next step that is planned, or any step if nothing is. False: nothing is left to do here.
 bool Optimal::descend() {
-    Node& node = nodes_.back();
-    std::vector<std::unique_ptr<Tree>> subtree;
-    Step step;
-    if (!node.wakeup.empty()) {
-        step = std::move(node.wakeup.front()->letter.step);
-        subtree = std::move(node.wakeup.front()->children);
-        node.wakeup.erase(node.wakeup.begin());
-    } else if (node.expanded) {
-        return false;
-    } else {
-        std::vector<Step> steps = enabled_steps(execution_.machine());
-        if (steps.empty()) {
-            note_end();
-            return false;
-        }
-        std::erase_if(steps, [&](const Step& one) {
-            return std::ranges::any_of(node.sleep, [&](const Letter& letter) { return letter.step == one; });
-        });
-        if (steps.empty()) {
-            note_redundant();
-            node.expanded = true;
-            return false;
-        }
-        step = std::move(options_.seed == 0 ? steps.front() : steps[random_() % steps.size()]);
-    }
-    node.expanded = true;
-    execution_.take(step.thread, step.choices);
-    const Position last = execution_.size() - 1;
-    const auto accesses = execution_.accesses(last);
-    const auto choices = execution_.choices(last);
-    node.current = {{step.thread, {choices.begin(), choices.end()}}, {accesses.begin(), accesses.end()}};
-    node.adjacent = execution_.adjacent();
-    node.chooses = std::ranges::any_of(execution_.machine().ranges(), [](u32 range) { return range > 1; });
-    Node child;
-    for (const Letter& letter : node.sleep)
-        if (letter.step.thread != step.thread && !dependent(letter.accesses, accesses, options_.commute)) child.sleep.push_back(letter);
-    child.wakeup = std::move(subtree);
-    nodes_.push_back(std::move(child));
+    const TreeIndex planned = node().wakeup;
+    if (planned == none) return !node().expanded && take_any();
+    const Tree& tree = trees_[planned];
+    const TreeIndex subtree = tree.first_child;
+    node().wakeup = tree.next_sibling;
+    execution_.take(tree.letter.thread, tree.letter.choices);
+    drop_tree(planned);
+    enter(subtree);
     return true;
+}
+
+// Extend the execution by a step of any thread that does not sleep.
+bool Optimal::take_any() {
+    const auto sleeps = [&](const Letter& letter) {
+        return std::ranges::any_of(node().sleep, [&](const Letter& one) { return one.same_step(letter); });
+    };
+    Machine& machine = execution_.machine();
+    bool asleep = false;
+    u64 rest = machine.exited() ? 0 : machine.threads();
+    while (rest != 0) {
+        Slot thread = static_cast<Slot>(std::countr_zero(rest));
+        if (options_.seed != 0)
+            for (u64 skip = random_() % static_cast<u64>(std::popcount(rest)), left = rest; skip > 0; --skip) {
+                left &= left - 1;
+                thread = static_cast<Slot>(std::countr_zero(left));
+            }
+        rest &= ~(u64{1} << thread);
+        if (machine.status(thread) != Status::ready) continue;
+        Letter letter{thread, {}, {}};
+        bool more = true;
+        do {
+            // Most steps choose nothing: to see whether they are enabled, take them.
+            if (letter.choices.empty() && std::ranges::none_of(node().sleep, [&](const Letter& one) { return one.thread == thread; })) {
+                if (execution_.extend(thread, {})) {
+                    enter(none);
+                    return true;
+                }
+                more = advance(letter.choices, machine.ranges());
+                continue;
+            }
+            machine.next(thread, letter.choices, next_);
+            letter.choices.resize(next_.ranges.size(), 0);
+            if (next_.enabled && !sleeps(letter)) {
+                execution_.take(thread, letter.choices);
+                enter(none);
+                return true;
+            }
+            asleep |= next_.enabled;
+            more = advance(letter.choices, next_.ranges);
+        } while (more);
+    }
+    if (asleep) {
+        note_redundant();
+        node().expanded = true;
+    } else {
+        note_end();
+    }
+    return false;
+}
+
+// The last event of the execution leads from the present node to a new one.
+void Optimal::enter(TreeIndex subtree) {
+    if (nodes_.size() == depth_ + 1) nodes_.emplace_back();
+    Node& parent = nodes_[depth_];
+    Node& child = nodes_[++depth_];
+    const Position last = execution_.size() - 1;
+    const Slot thread = execution_[last].thread;
+    parent.expanded = true;
+    parent.adjacent = static_cast<u32>(adjacent_.size());
+    adjacent_.insert(adjacent_.end(), execution_.adjacent().begin(), execution_.adjacent().end());
+    parent.chooses = std::ranges::any_of(execution_.machine().ranges(), [](u32 range) { return range > 1; });
+    parent.steady = true;
+    child.sleep.clear();
+    for (const Letter& letter : parent.sleep)
+        if (letter.thread != thread && !dependent(letter.accesses, execution_.accesses(last), options_.commute)) child.sleep.push_back(letter);
+    child.wakeup = subtree;
+    child.expanded = false;
+    child.explored = 0;
 }
 
 // Leave a state for the one before it. False: there is none.
 bool Optimal::ascend() {
-    nodes_.pop_back();
-    if (nodes_.empty()) return false;
-    execution_.shorten(static_cast<Position>(nodes_.size() - 1));
-    nodes_.back().sleep.push_back(std::move(nodes_.back().current));
-    ++nodes_.back().explored;
+    if (depth_ == 0) return false;
+    --depth_;
+    node().sleep.push_back(letter_of(depth_));
+    ++node().explored;
+    execution_.shorten(depth_);
+    adjacent_.resize(node().adjacent);
+    analysed_ = std::min(analysed_, depth_);
     return true;
 }
 
 double Optimal::fraction() const {
     double done = 0, part = 1;
-    for (const Node& node : nodes_) {
-        const double all = 1.0 + node.explored + static_cast<double>(node.wakeup.size());
-        done += part * node.explored / all;
+    for (Position i = 0; i <= depth_; ++i) {
+        double all = 1.0 + nodes_[i].explored;
+        for (TreeIndex tree = nodes_[i].wakeup; tree != none; tree = trees_[tree].next_sibling) ++all;
+        done += part * nodes_[i].explored / all;
         part /= all;
     }
     return done;
 }
 
+Optimal::Letter Optimal::letter_of(Position event) const {
+    const auto choices = execution_.choices(event);
+    return {execution_[event].thread, {choices.begin(), choices.end()}, execution_.accesses(event)};
+}
+
 // ------------------------------------------------------------------------------------ races
 
+// Reverse the races of a maximal execution. A race is reversed once: the first time that an execution has both of its events. Those
+// that come later only add events to the reversed order that are independent of the two, so it leads to the same classes.
 void Optimal::find_races() {
     const Position size = execution_.size();
     for (Position i = 0; i < size; ++i) {
+        Node& at = nodes_[i];
+        const bool known = i < analysed_ && at.steady;
+        if (known && !at.chooses) continue;
         const Execution::Event& event = execution_[i];
-        const auto accesses = execution_.accesses(i);
         const Position predecessor = event.previous != nowhere ? event.previous : execution_.spawned_by(event.thread);
-        const Late late{nodes_[i].current.step, {accesses.begin(), accesses.end()}, i, predecessor};
-        if (event.section) reverse_all(late, nowhere);
-        else
-            for (const Position first : nodes_[i].adjacent) plan(first, not_after(first), late);
-        if (!nodes_[i].chooses) continue;
+        Late late{letter_of(i), i, predecessor};
+        if (!known && event.section) {
+            reverse_all(late, nowhere);
+            at.steady = late.steady;
+        } else if (!known) {
+            const u32 end = i + 1 < size ? nodes_[i + 1].adjacent : static_cast<u32>(adjacent_.size());
+            for (u32 race = at.adjacent; race < end; ++race) {
+                not_after(adjacent_[race], events_);
+                plan(adjacent_[race], events_, late);
+            }
+        }
+        if (!at.chooses) continue;
         // The other values of its choices: disabled by the ones that were taken.
         std::vector<u32> choices;
         Late other = late;
         bool more = true;
         do {
-            const Next& next = look(i, {}, {event.thread, choices});
+            const Next& next = look(i, {}, event.thread, choices);
             const std::vector<u32> ranges = next.ranges;
-            other.step.choices = choices;
-            other.step.choices.resize(ranges.size(), 0);
-            if (other.step.choices != late.step.choices) {
-                other.accesses = next.accesses;
+            other.letter.choices = choices;
+            other.letter.choices.resize(ranges.size(), 0);
+            if (other.letter.choices != late.letter.choices) {
+                other.letter.accesses.assign(next.accesses);
                 reverse_all(other, i);
             }
-            choices = other.step.choices;
+            choices = other.letter.choices;
             more = advance(choices, ranges);
         } while (more);
     }
@@ -129,49 +187,50 @@ void Optimal::find_races() {
         std::vector<u32> choices;
         bool more = true;
         do {
-            const Next& next = look(end, {}, {thread, choices});
+            const Next& next = look(end, {}, thread, choices);
             const std::vector<u32> ranges = next.ranges;
             choices.resize(ranges.size(), 0);
-            const Late late{{thread, choices}, next.accesses, size, execution_.before(thread)};
+            Late late{{thread, choices, std::span<const Access>(next.accesses)}, size, execution_.before(thread)};
             reverse_all(late, machine.exited() ? end : nowhere);
             more = advance(choices, ranges);
         } while (more);
     }
+    analysed_ = size;
 }
 
-std::vector<Position> Optimal::not_after(Position first) const {
-    std::vector<Position> events;
+void Optimal::not_after(Position first, Events& events) const {
+    events.clear();
     for (Position i = first + 1; i < execution_.size(); ++i)
         if (!execution_.happens_before(first, i)) events.push_back(i);
-    return events;
 }
 
 // An event that can be disabled in some orders: reverse its order with everything that it conflicts with, as far as that enables
 // it. `sibling` is the event that took its place, if any.
-void Optimal::reverse_all(const Late& late, Position sibling) {
+void Optimal::reverse_all(Late& late, Position sibling) {
     std::vector<u32> hidden(execution_.clock_size(), 0);
     if (late.predecessor != nowhere) std::ranges::copy(execution_.clock(late.predecessor), hidden.begin());
     std::set<Position, std::greater<>> firsts;
-    const auto consider = [&](const Accesses& accesses) {
-        std::vector<Position> conflicting;
+    const auto consider = [&](std::span<const Access> accesses) {
+        Events conflicting;
         execution_.conflicting(accesses, true, conflicting);
         for (const Position first : conflicting)
             if (first < late.end) firsts.insert(first);
     };
-    consider(late.accesses);
+    consider(late.letter.accesses);
     if (sibling != nowhere) firsts.insert(sibling);
     while (!firsts.empty()) {
         const Position first = *firsts.begin();
         firsts.erase(firsts.begin());
         if (first != sibling && hidden[execution_[first].thread] >= execution_[first].index) continue;
-        const std::vector<Position> events = not_after(first);
-        std::vector<std::vector<Position>> found;
+        Events events;
+        not_after(first, events);
+        std::vector<Events> found;
         Accesses met;
         enabling(first, late, events, found, met);
         // What disabled it may be something that it did not meet in the order that was explored.
         consider(met);
         while (!firsts.empty() && *firsts.begin() >= first) firsts.erase(firsts.begin());
-        for (const std::vector<Position>& chosen : found) plan(first, chosen, late);
+        for (const Events& chosen : found) plan(first, chosen, late);
         // What is behind it is reversed when this order has been explored.
         if (first != sibling && found.size() == 1 && found[0].size() == events.size()) {
             const auto clock = execution_.clock(first);
@@ -182,9 +241,15 @@ void Optimal::reverse_all(const Late& late, Position sibling) {
 
 // The maximal parts of `events`, each with all that its events happen after, which enable the late event after those before `first`.
 // `met` collects what it touched where it was disabled.
-void Optimal::enabling(Position first, const Late& late, std::vector<Position> events, std::vector<std::vector<Position>>& found, Accesses& met) {
+void Optimal::enabling(Position first, Late& late, Events events, std::vector<Events>& found, Accesses& met) {
     if (std::ranges::any_of(found, [&](const auto& larger) { return std::ranges::includes(larger, events); })) return;
-    const Next& next = look(first, events, late.step);
+    const Next& next = look(first, events, late.letter.thread, late.letter.choices);
+    const auto is_new = [&](const Access& access) {
+        return std::ranges::none_of(std::span<const Access>(late.letter.accesses), [&](const Access& known) {
+            return known.address <= access.address && access.address + access.size <= known.address + known.size;
+        });
+    };
+    if (std::ranges::any_of(next.accesses, is_new)) late.steady = false;
     if (next.enabled) {
         std::erase_if(found, [&](const auto& smaller) { return std::ranges::includes(events, smaller); });
         found.push_back(std::move(events));
@@ -198,7 +263,7 @@ void Optimal::enabling(Position first, const Late& late, std::vector<Position> e
             return access.writes && std::ranges::any_of(guard, [&](const Access& read) { return overlap(access, read); });
         };
         if (std::ranges::none_of(execution_.accesses(without), writes)) continue;
-        std::vector<Position> fewer;
+        Events fewer;
         for (const Position event : events)
             if (event != without && !execution_.happens_before(without, event)) fewer.push_back(event);
         enabling(first, late, std::move(fewer), found, met);
@@ -206,14 +271,8 @@ void Optimal::enabling(Position first, const Late& late, std::vector<Position> e
 }
 
 // Plan to explore, after the events before `first`, some of those behind it and then the late one, unless that is redundant.
-void Optimal::plan(Position first, const std::vector<Position>& events, const Late& late) {
-    Word word;
-    for (const Position event : events) {
-        if (event == late.end && late.end < execution_.size() && execution_[event].thread == late.step.thread) continue;
-        const auto accesses = execution_.accesses(event);
-        word.push_back({nodes_[event].current.step, {accesses.begin(), accesses.end()}});
-    }
-    Letter last{late.step, late.accesses};
+void Optimal::plan(Position first, const Events& events, Late& late) {
+    Letter last = late.letter;
     bool known = late.end < execution_.size() && !execution_[late.end].section;
     if (known && execution_[late.end].varies) {
         // A compare-exchange: it writes if it finds what it expects. If `first` wrote there, it finds what that overwrote.
@@ -227,23 +286,29 @@ void Optimal::plan(Position first, const std::vector<Position>& events, const La
     }
     if (!known) {
         // What it touches may depend on what comes before it.
-        const Next* next = &look(first, events, last.step);
+        const Next* next = &look(first, events, last.thread, last.choices);
         if (!next->enabled) {
-            last.step.choices.clear();
-            next = &look(first, events, last.step);
+            last.choices.clear();
+            next = &look(first, events, last.thread, last.choices);
             if (!next->enabled) return;
         }
-        last.step.choices.resize(next->ranges.size(), 0);
-        last.accesses = next->accesses;
+        last.choices.resize(next->ranges.size(), 0);
+        last.accesses.assign(next->accesses);
     }
-    word.push_back(std::move(last));
-    Node& node = nodes_[first];
-    if (std::ranges::any_of(node.sleep, [&](const Letter& letter) { return is_weak_initial(letter, word); })) return;
-    insert(node.wakeup, std::move(word));
+    word_.clear();
+    for (const Position event : events)
+        if (event != late.end || execution_[event].thread != last.thread) word_.push_back(event);
+    for (const Letter& letter : nodes_[first].sleep)
+        if (is_weak_initial(letter, word_, &last)) return;
+    insert(nodes_[first].wakeup, word_, &last);
 }
 
 // What a step would do after the first `prefix` events and then some others.
-const Next& Optimal::look(Position prefix, const std::vector<Position>& events, const Step& step) {
+const Next& Optimal::look(Position prefix, const Events& events, Slot thread, std::span<const u32> choices) {
+    if (prefix == execution_.size() && events.empty()) {
+        execution_.machine().next(thread, choices, next_);
+        return next_;
+    }
     execution_.machine().share_names(scratch_.machine());
     scratch_.machine().share_names(execution_.machine());
     const auto wanted = [&](Position i) { return i < prefix ? i : events[i - prefix]; };
@@ -254,43 +319,68 @@ const Next& Optimal::look(Position prefix, const std::vector<Position>& events, 
         ++same;
     scratch_.shorten(same);
     for (Position i = same; i < size; ++i) scratch_.take(execution_[wanted(i)].thread, execution_.choices(wanted(i)));
-    scratch_.machine().next(step.thread, step.choices, next_);
+    scratch_.machine().next(thread, choices, next_);
     execution_.machine().share_names(scratch_.machine());
     return next_;
 }
 
 // ------------------------------------------------------------------------------------ wakeup trees
 
-// Whether a word can be reordered to start with this letter, or followed by it at any place.
-bool Optimal::is_weak_initial(const Letter& letter, std::span<const Letter> word) const {
-    for (const Letter& other : word) {
-        if (other.step.thread == letter.step.thread) return other.step == letter.step;
-        if (dependent(letter.accesses, other.accesses, options_.commute)) return false;
+// Whether a word, the events and then the last letter (if any), can be reordered to start with this letter, or followed by it at any place.
+bool Optimal::is_weak_initial(const Letter& letter, const Events& events, const Letter* last) const {
+    for (const Position event : events) {
+        if (execution_[event].thread == letter.thread) return std::ranges::equal(execution_.choices(event), letter.choices);
+        if (dependent(letter.accesses, execution_.accesses(event), options_.commute)) return false;
     }
-    return true;
+    if (last == nullptr) return true;
+    if (last->thread == letter.thread) return last->choices == letter.choices;
+    return !dependent(letter.accesses, last->accesses, options_.commute);
 }
 
-void Optimal::insert(std::vector<std::unique_ptr<Tree>>& children, Word word) const {
-    auto* level = &children;
+// Add a word to a wakeup tree, unless it begins like something that is there. Takes out of `events` what is there.
+void Optimal::insert(TreeIndex& children, Events& events, const Letter* last) {
+    TreeIndex parent = none;
+    const auto first_of = [&](TreeIndex tree) -> TreeIndex& { return tree == none ? children : trees_[tree].first_child; };
     for (;;) {
         // descend into the leftmost branch that the word can take
-        Tree* taken = nullptr;
-        for (const auto& child : *level) {
-            if (!is_weak_initial(child->letter, word)) continue;
-            const auto same_thread = std::ranges::find_if(word, [&](const Letter& letter) { return letter.step.thread == child->letter.step.thread; });
-            if (same_thread == word.end()) return;
-            word.erase(same_thread);
-            if (word.empty() || child->children.empty()) return;
-            taken = child.get();
-            break;
-        }
-        if (taken == nullptr) break;
-        level = &taken->children;
+        TreeIndex taken = first_of(parent);
+        while (taken != none && !is_weak_initial(trees_[taken].letter, events, last)) taken = trees_[taken].next_sibling;
+        if (taken == none) break;
+        const Slot thread = trees_[taken].letter.thread;
+        const auto same_thread = std::ranges::find_if(events, [&](Position event) { return execution_[event].thread == thread; });
+        if (same_thread != events.end()) events.erase(same_thread);
+        else if (last != nullptr && last->thread == thread) last = nullptr;
+        else return;
+        if ((events.empty() && last == nullptr) || trees_[taken].first_child == none) return;
+        parent = taken;
     }
-    for (Letter& letter : word) {
-        level->push_back(std::make_unique<Tree>(Tree{std::move(letter), {}}));
-        level = &level->back()->children;
+    TreeIndex previous = first_of(parent);
+    while (previous != none && trees_[previous].next_sibling != none) previous = trees_[previous].next_sibling;
+    const auto append = [&](Letter letter) {
+        const TreeIndex added = make_tree(std::move(letter));
+        if (previous != none) trees_[previous].next_sibling = added;
+        else first_of(parent) = added;
+        parent = added;
+        previous = none;
+    };
+    for (const Position event : events) append(letter_of(event));
+    if (last != nullptr) append(*last);
+}
+
+Optimal::TreeIndex Optimal::make_tree(Letter letter) {
+    if (unused_ == none) {
+        trees_.push_back({std::move(letter)});
+        return static_cast<TreeIndex>(trees_.size() - 1);
     }
+    const TreeIndex tree = unused_;
+    unused_ = trees_[tree].next_sibling;
+    trees_[tree] = {std::move(letter)};
+    return tree;
+}
+
+void Optimal::drop_tree(TreeIndex tree) {
+    trees_[tree].next_sibling = unused_;
+    unused_ = tree;
 }
 
 }  // namespace mazurka

@@ -2,9 +2,9 @@
 // equivalence class exactly once. Needs space for all executions that are planned but not yet explored.
 #pragma once
 
-#include <memory>
 #include <random>
 
+#include "explore/few.hpp"
 #include "explore/search.hpp"
 
 namespace mazurka {
@@ -21,49 +21,69 @@ protected:
 private:
     // A step in a known state: what it touches is known, too.
     struct Letter {
-        Step step;
-        Accesses accesses;
+        Slot thread = 0;
+        std::vector<u32> choices;
+        Few<Access, 1> accesses;
+        bool same_step(const Letter& other) const { return thread == other.thread && choices == other.choices; }
     };
-    using Word = std::vector<Letter>;
-    // A step to take, and what to do after it, from left to right. Nothing: as you like.
+    // The nodes of all wakeup trees are in one table; `none` is no node. A node is a step to take; its children, from left to
+    // right, are what to do after it. No children: as you like.
+    using TreeIndex = u32;
+    static constexpr TreeIndex none = ~TreeIndex{0};
     struct Tree {
         Letter letter;
-        std::vector<std::unique_ptr<Tree>> children;
+        TreeIndex first_child = none;
+        TreeIndex next_sibling = none;
     };
-    // What is known of the state after some events.
+    // What is known of the state after some events. The nodes beyond the present one keep their memory for later.
     struct Node {
-        std::vector<Letter> sleep;                  // explored here or before, and still redundant
-        std::vector<std::unique_ptr<Tree>> wakeup;  // to be explored
+        std::vector<Letter> sleep;   // explored here or before, and still redundant
+        TreeIndex wakeup = none;     // the first of the steps to be explored
         bool expanded = false;
         u32 explored = 0;
         // of the event that is explored from here
-        Letter current;
-        std::vector<Position> adjacent;
+        u32 adjacent = 0;            // where its races begin in `adjacent_`
         bool chooses = false;
+        bool steady = true;          // wherever it was tried, it touched no more than here
     };
     // An event whose order with others is to be reversed: it happens, or would, after the first `end` events.
     struct Late {
-        Step step;
-        Accesses accesses;
+        Letter letter;
         Position end;
         Position predecessor;  // what it happens after in any case
+        bool steady = true;
     };
+    // Some of the events behind a position, in their order.
+    using Events = std::vector<Position>;
 
     bool descend();
+    bool take_any();
+    void enter(TreeIndex subtree);
     bool ascend();
     void find_races();
-    void reverse_all(const Late& late, Position sibling);
-    void enabling(Position first, const Late& late, std::vector<Position> events, std::vector<std::vector<Position>>& found, Accesses& met);
-    void plan(Position first, const std::vector<Position>& events, const Late& late);
-    std::vector<Position> not_after(Position first) const;
-    const Next& look(Position prefix, const std::vector<Position>& events, const Step& step);
-    void insert(std::vector<std::unique_ptr<Tree>>& children, Word word) const;
-    bool is_weak_initial(const Letter& letter, std::span<const Letter> word) const;
+    void reverse_all(Late& late, Position sibling);
+    void enabling(Position first, Late& late, Events events, std::vector<Events>& found, Accesses& met);
+    void plan(Position first, const Events& events, Late& late);
+    void not_after(Position first, Events& events) const;
+    const Next& look(Position prefix, const Events& events, Slot thread, std::span<const u32> choices);
+    bool is_weak_initial(const Letter& letter, const Events& events, const Letter* last) const;
+    void insert(TreeIndex& children, Events& events, const Letter* last);
+    Letter letter_of(Position event) const;
+    TreeIndex make_tree(Letter letter);
+    void drop_tree(TreeIndex tree);
+
+    Node& node() { return nodes_[depth_]; }
 
     std::vector<Node> nodes_;
+    Position depth_ = 0;
+    std::vector<Position> adjacent_;  // the races of all events of the execution, one after the other
+    Position analysed_ = 0;           // the events that were part of an execution whose races were reversed
+    std::vector<Tree> trees_;
+    TreeIndex unused_ = none;
     Execution scratch_;  // to try other orders of what has happened
     std::mt19937_64 random_;
     Next next_;
+    Events events_, word_;
 };
 
 }  // namespace mazurka

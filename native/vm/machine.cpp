@@ -882,6 +882,12 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 break;
             }
             case Op::assume:
+                // A section is one step, however long: were a bound its guard, it could be taken later as if nothing were missing.
+                // And rounds that are made only to see whether a loop ever ends do not count.
+                if (static_cast<Origin>(in.c) == Origin::bound && (ignoring_loops_ || thread.state.depth != 0)) {
+                    if (ignoring_loops_) set(in.a, 0, 0);
+                    break;
+                }
                 if (thread.state.depth != 0) guard_accesses_ = static_cast<u32>(accesses_.size());
                 if (static_cast<Origin>(in.c) == Origin::loop) {
                     if (ignoring_loops_ || (Shadow && undef(in.a) != 0)) break;
