@@ -309,18 +309,24 @@ const Next& Optimal::look(Position prefix, const Events& events, Slot thread, st
         execution_.machine().next(thread, choices, next_);
         return next_;
     }
-    execution_.machine().share_names(scratch_.machine());
-    scratch_.machine().share_names(execution_.machine());
+    scratch_.share_names(execution_.machine());
     const auto wanted = [&](Position i) { return i < prefix ? i : events[i - prefix]; };
     const Position size = prefix + static_cast<Position>(events.size());
     Position same = 0;
-    while (same < scratch_.size() && same < size && scratch_[same].thread == execution_[wanted(same)].thread &&
-           std::ranges::equal(scratch_.choices(same), execution_.choices(wanted(same))))
+    while (same < tried_.size() && same < size && tried_[same].thread == execution_[wanted(same)].thread &&
+           std::ranges::equal(tried_[same].choices, execution_.choices(wanted(same))))
         ++same;
-    scratch_.shorten(same);
-    for (Position i = same; i < size; ++i) scratch_.take(execution_[wanted(i)].thread, execution_.choices(wanted(i)));
-    scratch_.machine().next(thread, choices, next_);
-    execution_.machine().share_names(scratch_.machine());
+    if (same < tried_.size()) {
+        scratch_.rewind(tried_[same].mark);
+        tried_.resize(same);
+    }
+    for (Position i = same; i < size; ++i) {
+        const auto made = execution_.choices(wanted(i));
+        tried_.push_back({execution_[wanted(i)].thread, {made.begin(), made.end()}, scratch_.mark()});
+        if (scratch_.step(tried_.back().thread, made) == Machine::Outcome::blocked) throw std::logic_error("another order of independent steps is not possible");
+    }
+    scratch_.next(thread, choices, next_);
+    execution_.machine().share_names(scratch_);
     return next_;
 }
 

@@ -12,7 +12,7 @@ namespace mazurka {
 class Optimal final : public Search {
 public:
     Optimal(const Code& code, const SearchOptions& options, Progress& progress, const std::atomic<bool>& stopping)
-        : Search(code, options, progress, stopping), scratch_(code, options.machine, options.commute, false) {}
+        : Search(code, options, progress, stopping), scratch_(code, options.machine) {}
     bool run() override;
 
 protected:
@@ -80,7 +80,14 @@ private:
     Position analysed_ = 0;           // the events that were part of an execution whose races were reversed
     std::vector<Tree> trees_;
     TreeIndex unused_ = none;
-    Execution scratch_;  // to try other orders of what has happened
+    // To try other orders of what has happened: a machine, and the steps that it has taken.
+    struct Tried {
+        Slot thread;
+        std::vector<u32> choices;
+        Machine::Mark mark;  // before it
+    };
+    Machine scratch_;
+    std::vector<Tried> tried_;
     std::mt19937_64 random_;
     Next next_;
     Events events_, word_;

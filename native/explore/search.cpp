@@ -75,13 +75,13 @@ void Search::note_end() {
     u64 resource = 0, loop = 0, assumed = 0, bound = 0;
     std::array<Slot, max_slots> holder{};  // of the resource that a thread waits for; 0: nobody in particular
     Machine& machine = execution_.machine();
-    for (u64 rest = machine.exited() ? 0 : machine.threads(); rest != 0; rest &= rest - 1) {
+    for (u64 rest = machine.threads(); rest != 0; rest &= rest - 1) {
         const Slot thread = static_cast<Slot>(std::countr_zero(rest));
         const u64 bit = u64{1} << thread;
         u32 pc = 0;
         if (machine.status(thread) == Status::stopped) {
             pc = static_cast<u32>(machine.site(thread));
-        } else if (machine.status(thread) == Status::ready) {
+        } else if (machine.status(thread) == Status::ready && !machine.exited()) {
             machine.next(thread, {}, next_);
             if (!next_.waiting) {  // (another choice might have been possible)
                 assumed |= bit;
@@ -103,6 +103,7 @@ void Search::note_end() {
             assumed |= bit;
         }
     }
+    if (machine.exited()) loop = assumed = 0;  // all is over for them; for a bounded loop it came too early
     if (bound != 0) progress_.bounded.fetch_add(1, relaxed);
     if ((loop | assumed | bound) == 0) {
         progress_.complete.fetch_add(1, relaxed);
