@@ -245,6 +245,13 @@ NB_MODULE(_native, module) {
                  check_thread(self.machine, thread);
                  return self.machine.spins(thread);
              })
+        .def("watches",
+             [](OwnedMachine& self, Slot thread) {
+                 check_thread(self.machine, thread);
+                 Accesses accesses;
+                 self.machine.spins(thread, &accesses);
+                 return accesses;
+             })
         .def("exited", [](const OwnedMachine& self) { return self.machine.exited(); })
         .def("failure",
              [](const OwnedMachine& self) {

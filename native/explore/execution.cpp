@@ -66,16 +66,6 @@ void Execution::widen(u32 stride) {
     stride_ = stride;
 }
 
-void Execution::conflicting(std::span<const Access> accesses, bool all, std::vector<Position>& positions) const {
-    positions.clear();
-    for (const Access& access : accesses)
-        index_.conflicts(access, commute_, all, [&](Position event, const Access&) { positions.push_back(event); });
-    if (positions.size() > 1) {
-        std::sort(positions.begin(), positions.end(), std::greater<>());
-        positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
-    }
-}
-
 bool Execution::extend(Slot thread, std::span<const u32> choices) {
     const Machine::Mark mark = machine_.mark();
     const u64 threads = machine_.threads();
@@ -97,7 +87,7 @@ bool Execution::extend(Slot thread, std::span<const u32> choices) {
     for (std::size_t i = 0; i < machine_.ranges().size(); ++i) choices_.push_back(i < choices.size() ? choices[i] : 0);
 
     const Accesses& touched = machine_.accesses();
-    conflicting(touched, false, scratch_);
+    conflicting(touched, [](Position) { return false; }, scratch_);
     accesses_.insert(accesses_.end(), touched.begin(), touched.end());
     clocks_.resize(std::size_t{position + 1} * stride_, 0);
     u32* const clock = row(position);
@@ -113,6 +103,28 @@ bool Execution::extend(Slot thread, std::span<const u32> choices) {
     if (find_races_) synchronise(position, before_it);
     for (const Access& access : touched) index_.add(position, access);
     return true;
+}
+
+std::optional<u64> Execution::value_without(const Access& place, Position first, Position length) const {
+    // Through the writes from the last to the first: what one of them left is what the one after it overwrote.
+    u64 value = 0;
+    if (place.address % AccessIndex::unit + place.size > AccessIndex::unit || !machine_.read(place.address, {reinterpret_cast<u8*>(&value), place.size})) return {};
+    bool known = true, found = false;
+    const Access read{place.address, place.size, 0, true, false, Commuting::no, Ordering::seq_cst};
+    index_.conflicts(read, false, [&](Position event, const Access& write) {
+        if (found || !known) return false;
+        known = write.address == place.address && write.size == place.size && write.known;
+        if (!known) return false;
+        // Commuting updates have no order of their own: without one of them, the others do the same but leave something else.
+        if (event < length && (event < first || !happens_before(first, event))) {
+            known = event < first || write.commuting == Commuting::no || !commute_;
+            found = true;
+        } else {
+            value = write.before;
+        }
+        return !found;
+    });
+    return known ? std::optional(value) : std::nullopt;
 }
 
 // Atomic accesses synchronise as the memory model of C says: reading what a release wrote, or an unbroken chain of updates after it,
@@ -134,21 +146,23 @@ void Execution::synchronise(Position position, Position before_it) {
         const bool acquires = access.ordering != Ordering::relaxed && access.ordering != Ordering::release;
         releases |= access.writes && access.ordering != Ordering::relaxed && access.ordering != Ordering::acquire;
         if (!access.reads) continue;
-        index_.conflicts(access, false, false, [&](Position other, const Access& written) {
-            if (!written.writes) return;
+        index_.conflicts(access, false, [&](Position other, const Access& written) {
+            if (!written.writes) return false;
             const u32* const received = released_.data() + std::size_t{other} * stride_;
             if (acquires) join(now, received);
             if (access.writes) join(gives, received);
+            return false;
         });
     }
     if (releases) join(gives, now);
     data_races_.clear();
     for (const Access& access : accesses(position))
-        index_.conflicts(access, false, false, [&](Position other, const Access& earlier) {
+        index_.conflicts(access, false, [&](Position other, const Access& earlier) {
             // That an object's life is over when it is used is found by itself.
-            if (access.ordering == Ordering::lifetime || earlier.ordering == Ordering::lifetime) return;
-            if (access.ordering != Ordering::plain && earlier.ordering != Ordering::plain) return;
-            if (now[events_[other].thread] < events_[other].index) data_races_.push_back(other);
+            const bool uses = access.ordering != Ordering::lifetime && earlier.ordering != Ordering::lifetime;
+            const bool plain = access.ordering == Ordering::plain || earlier.ordering == Ordering::plain;
+            if (uses && plain && now[events_[other].thread] < events_[other].index) data_races_.push_back(other);
+            return false;
         });
 }
 

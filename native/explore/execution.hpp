@@ -1,7 +1,10 @@
 // The execution that a search is in: its events, their happens-before order, and the machine at its end.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <functional>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -23,17 +26,18 @@ struct Step {
 // One table of accesses by place, so that finding what an access conflicts with takes time proportional to the answer.
 class AccessIndex {
 public:
+    static constexpr u64 unit = 8;  // bytes of memory that share a list
+
     void add(Position event, const Access& access);
     void remove_from(Position event);  // forget all accesses of this and later events
 
-    // Calls `visit(event, access)` for the accesses that conflict with this one, latest first for each place. Stops at the last
-    // write that hides what came before it, unless `all`.
+    // Calls `visit(event, access)` for the accesses that conflict with this one, latest first for each place. At a write that hides
+    // what came before it, goes on only if `visit` says so.
     template <class Visit>
-    void conflicts(const Access& access, bool commute, bool all, Visit visit) const;
+    void conflicts(const Access& access, bool commute, Visit visit) const;
 
 private:
-    static constexpr u64 unit = 8;        // bytes of memory that share a list
-    static constexpr u64 wide = 8 * unit; // larger accesses are kept apart
+    static constexpr u64 wide = 8 * unit;  // larger accesses are kept apart
     static constexpr u32 none = ~u32{0};
     struct Entry {
         Access access;
@@ -57,7 +61,7 @@ private:
 };
 
 template <class Visit>
-void AccessIndex::conflicts(const Access& access, bool commute, bool all, Visit visit) const {
+void AccessIndex::conflicts(const Access& access, bool commute, Visit visit) const {
     for (auto it = wide_.rbegin(); it != wide_.rend(); ++it)
         if (conflict(entries_[*it].access, access, commute)) visit(entries_[*it].event, entries_[*it].access);
     if (access.size > wide) {
@@ -75,11 +79,11 @@ void AccessIndex::conflicts(const Access& access, bool commute, bool all, Visit 
         for (; i != none; i = only_writes ? entries_[i].previous_write : entries_[i].previous) {
             const Entry& entry = entries_[i];
             if (!conflict(entry.access, access, commute)) continue;
-            visit(entry.event, entry.access);
+            const bool further = visit(entry.event, entry.access);
             const bool hides = entry.access.writes && entry.access.commuting == Commuting::no &&
                                entry.access.address <= access.address &&
                                access.address + access.size <= entry.access.address + entry.access.size;
-            if (hides && !all) break;
+            if (hides && !further) break;
         }
     }
 }
@@ -143,8 +147,24 @@ public:
     // The events that the last event directly happens after: it races with them.
     const std::vector<Position>& adjacent() const { return adjacent_; }
 
-    // The events that conflict with accesses, latest first.
-    void conflicting(std::span<const Access> accesses, bool all, std::vector<Position>& positions) const;
+    // The events that conflict with accesses, latest first. What is hidden by a write for which `further` says no is left out.
+    template <class Further>
+    void conflicting(std::span<const Access> accesses, Further further, std::vector<Position>& positions) const {
+        positions.clear();
+        for (const Access& access : accesses)
+            index_.conflicts(access, commute_, [&](Position event, const Access&) {
+                positions.push_back(event);
+                return further(event);
+            });
+        if (positions.size() > 1) {
+            std::sort(positions.begin(), positions.end(), std::greater<>());
+            positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+        }
+    }
+
+    // What `place` would hold after the first `length` events without `first` and those of them that happen after it; nothing if
+    // that cannot be told from what the events overwrote.
+    std::optional<u64> value_without(const Access& place, Position first, Position length) const;
 
     // The events with which the last one is in a data race: one of the two conflicting accesses is not atomic, and no
     // synchronisation orders them.

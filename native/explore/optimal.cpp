@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <set>
 
 #include "explore/choices.hpp"
 
@@ -209,34 +208,81 @@ void Optimal::not_after(Position first, Events& events) const {
 void Optimal::reverse_all(Late& late, Position sibling) {
     std::vector<u32> hidden(execution_.clock_size(), 0);
     if (late.predecessor != nowhere) std::ranges::copy(execution_.clock(late.predecessor), hidden.begin());
-    std::set<Position, std::greater<>> firsts;
-    const auto consider = [&](std::span<const Access> accesses) {
-        Events conflicting;
-        execution_.conflicting(accesses, true, conflicting);
-        for (const Position first : conflicting)
-            if (first < late.end) firsts.insert(first);
+    // What is behind it is reversed when this order has been explored.
+    const auto hide = [&](Position first) {
+        const auto clock = execution_.clock(first);
+        for (u32 i = 0; i < hidden.size(); ++i) hidden[i] = std::max(hidden[i], clock[i]);
     };
-    consider(late.letter.accesses);
-    if (sibling != nowhere) firsts.insert(sibling);
+    const auto is_hidden = [&](Position event) { return hidden[execution_[event].thread] >= execution_[event].index; };
+    // The events to come before it, the latest at the back.
+    Events firsts, conflicting;
+    const auto consider = [&](std::span<const Access> accesses, Position end) {
+        execution_.conflicting(accesses, [&](Position event) { return !is_hidden(event); }, conflicting);
+        for (const Position first : conflicting)
+            if (first < end) firsts.push_back(first);
+        std::ranges::sort(firsts);
+        firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
+    };
+    consider(late.letter.accesses, late.end);
+    if (sibling != nowhere && (firsts.empty() || firsts.back() != sibling)) firsts.push_back(sibling);
     while (!firsts.empty()) {
-        const Position first = *firsts.begin();
-        firsts.erase(firsts.begin());
-        if (first != sibling && hidden[execution_[first].thread] >= execution_[first].index) continue;
+        const Position first = firsts.back();
+        firsts.pop_back();
+        if (first != sibling && is_hidden(first)) continue;
         Events events;
         not_after(first, events);
+        if (const Next* next = sibling == nowhere ? judge(first, late) : nullptr) {
+            if (next->enabled) {
+                plan(first, events, late, next);
+                hide(first);
+                continue;
+            }
+            if (std::ranges::none_of(events, [&](Position event) { return may_enable(event, late, next->accesses); })) continue;
+        }
         std::vector<Events> found;
         Accesses met;
         enabling(first, late, events, found, met);
         // What disabled it may be something that it did not meet in the order that was explored.
-        consider(met);
-        while (!firsts.empty() && *firsts.begin() >= first) firsts.erase(firsts.begin());
+        consider(met, first);
         for (const Events& chosen : found) plan(first, chosen, late);
-        // What is behind it is reversed when this order has been explored.
-        if (first != sibling && found.size() == 1 && found[0].size() == events.size()) {
-            const auto clock = execution_.clock(first);
-            for (u32 i = 0; i < hidden.size(); ++i) hidden[i] = std::max(hidden[i], clock[i]);
-        }
+        if (first != sibling && found.size() == 1 && found[0].size() == events.size()) hide(first);
     }
+}
+
+bool Optimal::Late::covers(std::span<const Access> met) const {
+    return std::ranges::all_of(met, [&](const Access& access) {
+        return std::ranges::any_of(std::span<const Access>(letter.accesses), [&](const Access& known) {
+            return known.address <= access.address && access.address + access.size <= known.address + known.size;
+        });
+    });
+}
+
+// What the late event would do without `first` and what happens after it, as far as that can be told from the values that it would
+// find: without executing anything else.
+const Next* Optimal::judge(Position first, const Late& late) {
+    if (late.end < execution_.size() && !execution_.happens_before(first, late.end)) return nullptr;
+    Machine& machine = machine_after(late.end, {});
+    const Machine::Mark mark = machine.mark();
+    bool known = true;
+    for (const Access& access : std::span<const Access>(late.letter.accesses)) {
+        const std::optional<u64> value = execution_.value_without(access, first, late.end);
+        known = value.has_value();
+        if (!known) break;
+        u64 here = 0;
+        machine.read(access.address, {reinterpret_cast<u8*>(&here), access.size});
+        if (here != *value) machine.poke(access.address, static_cast<u32>(access.size), *value);
+    }
+    if (known) machine.next(late.letter.thread, late.letter.choices, next_);
+    machine.rewind(mark);
+    return known && late.covers(next_.accesses) ? &next_ : nullptr;
+}
+
+// Whether leaving out this event may enable a late one that touched `guard` where it was disabled.
+bool Optimal::may_enable(Position event, const Late& late, std::span<const Access> guard) const {
+    if (late.predecessor != nowhere && (event == late.predecessor || execution_.happens_before(event, late.predecessor))) return false;
+    return std::ranges::any_of(execution_.accesses(event), [&](const Access& access) {
+        return access.writes && std::ranges::any_of(guard, [&](const Access& read) { return overlap(access, read); });
+    });
 }
 
 // The maximal parts of `events`, each with all that its events happen after, which enable the late event after those before `first`.
@@ -244,12 +290,7 @@ void Optimal::reverse_all(Late& late, Position sibling) {
 void Optimal::enabling(Position first, Late& late, Events events, std::vector<Events>& found, Accesses& met) {
     if (std::ranges::any_of(found, [&](const auto& larger) { return std::ranges::includes(larger, events); })) return;
     const Next& next = look(first, events, late.letter.thread, late.letter.choices);
-    const auto is_new = [&](const Access& access) {
-        return std::ranges::none_of(std::span<const Access>(late.letter.accesses), [&](const Access& known) {
-            return known.address <= access.address && access.address + access.size <= known.address + known.size;
-        });
-    };
-    if (std::ranges::any_of(next.accesses, is_new)) late.steady = false;
+    if (!late.covers(next.accesses)) late.steady = false;
     if (next.enabled) {
         std::erase_if(found, [&](const auto& smaller) { return std::ranges::includes(events, smaller); });
         found.push_back(std::move(events));
@@ -258,11 +299,7 @@ void Optimal::enabling(Position first, Late& late, Events events, std::vector<Ev
     const Accesses guard = next.accesses;
     met.insert(met.end(), guard.begin(), guard.end());
     for (const Position without : events) {
-        if (late.predecessor != nowhere && (without == late.predecessor || execution_.happens_before(without, late.predecessor))) continue;
-        const auto writes = [&](const Access& access) {
-            return access.writes && std::ranges::any_of(guard, [&](const Access& read) { return overlap(access, read); });
-        };
-        if (std::ranges::none_of(execution_.accesses(without), writes)) continue;
+        if (!may_enable(without, late, guard)) continue;
         Events fewer;
         for (const Position event : events)
             if (event != without && !execution_.happens_before(without, event)) fewer.push_back(event);
@@ -271,7 +308,8 @@ void Optimal::enabling(Position first, Late& late, Events events, std::vector<Ev
 }
 
 // Plan to explore, after the events before `first`, some of those behind it and then the late one, unless that is redundant.
-void Optimal::plan(Position first, const Events& events, Late& late) {
+// `next` is what it does there, if that is known already.
+void Optimal::plan(Position first, const Events& events, const Late& late, const Next* next) {
     Letter last = late.letter;
     bool known = late.end < execution_.size() && !execution_[late.end].section;
     if (known && execution_[late.end].varies) {
@@ -286,7 +324,7 @@ void Optimal::plan(Position first, const Events& events, Late& late) {
     }
     if (!known) {
         // What it touches may depend on what comes before it.
-        const Next* next = &look(first, events, last.thread, last.choices);
+        if (next == nullptr) next = &look(first, events, last.thread, last.choices);
         if (!next->enabled) {
             last.choices.clear();
             next = &look(first, events, last.thread, last.choices);
@@ -305,10 +343,14 @@ void Optimal::plan(Position first, const Events& events, Late& late) {
 
 // What a step would do after the first `prefix` events and then some others.
 const Next& Optimal::look(Position prefix, const Events& events, Slot thread, std::span<const u32> choices) {
-    if (prefix == execution_.size() && events.empty()) {
-        execution_.machine().next(thread, choices, next_);
-        return next_;
-    }
+    machine_after(prefix, events).next(thread, choices, next_);
+    execution_.machine().share_names(scratch_);
+    return next_;
+}
+
+// A machine after the first `prefix` events and then some others.
+Machine& Optimal::machine_after(Position prefix, const Events& events) {
+    if (prefix == execution_.size() && events.empty()) return execution_.machine();
     scratch_.share_names(execution_.machine());
     const auto wanted = [&](Position i) { return i < prefix ? i : events[i - prefix]; };
     const Position size = prefix + static_cast<Position>(events.size());
@@ -323,11 +365,10 @@ const Next& Optimal::look(Position prefix, const Events& events, Slot thread, st
     for (Position i = same; i < size; ++i) {
         const auto made = execution_.choices(wanted(i));
         tried_.push_back({execution_[wanted(i)].thread, {made.begin(), made.end()}, scratch_.mark()});
-        if (scratch_.step(tried_.back().thread, made) == Machine::Outcome::blocked) throw std::logic_error("another order of independent steps is not possible");
+        if (scratch_.step(tried_.back().thread, made) == Machine::Outcome::blocked)
+            throw std::logic_error("another order of independent steps is not possible");
     }
-    scratch_.next(thread, choices, next_);
-    execution_.machine().share_names(scratch_);
-    return next_;
+    return scratch_;
 }
 
 // ------------------------------------------------------------------------------------ wakeup trees

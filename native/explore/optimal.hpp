@@ -52,6 +52,9 @@ private:
         Position end;
         Position predecessor;  // what it happens after in any case
         bool steady = true;
+
+        // Whether it touches nothing new here.
+        bool covers(std::span<const Access> met) const;
     };
     // Some of the events behind a position, in their order.
     using Events = std::vector<Position>;
@@ -62,10 +65,13 @@ private:
     bool ascend();
     void find_races();
     void reverse_all(Late& late, Position sibling);
+    const Next* judge(Position first, const Late& late);
+    bool may_enable(Position event, const Late& late, std::span<const Access> guard) const;
     void enabling(Position first, Late& late, Events events, std::vector<Events>& found, Accesses& met);
-    void plan(Position first, const Events& events, Late& late);
+    void plan(Position first, const Events& events, const Late& late, const Next* next = nullptr);
     void not_after(Position first, Events& events) const;
     const Next& look(Position prefix, const Events& events, Slot thread, std::span<const u32> choices);
+    Machine& machine_after(Position prefix, const Events& events);
     bool is_weak_initial(const Letter& letter, const Events& events, const Letter* last) const;
     void insert(TreeIndex& children, Events& events, const Letter* last);
     Letter letter_of(Position event) const;

@@ -189,10 +189,10 @@ void Pop::find_choices() {
 // The races of an event that can be disabled, with events before `end`. The machine is where the event is about to happen. A
 // race with an event that the guard needs cannot be reversed; then the races behind that one count.
 void Pop::find_guarded_races(const Race& race, u32 guards, Position end, Position predecessor) {
-    execution_.conflicting(race.accesses, true, conflicting_);
     std::vector<u32> base(execution_.clock_size(), 0);
     if (predecessor != nowhere) std::ranges::copy(execution_.clock(predecessor), base.begin());
     const auto in = [&](const std::vector<u32>& clock, Position event) { return clock[execution_[event].thread] >= execution_[event].index; };
+    execution_.conflicting(race.accesses, [&](Position event) { return !in(base, event); }, conflicting_);
     std::erase_if(conflicting_, [&](Position event) { return event >= end || in(base, event); });
 
     const std::span<const Access> guard = std::span(race.accesses).first(guards);
@@ -204,15 +204,14 @@ void Pop::find_guarded_races(const Race& race, u32 guards, Position end, Positio
             for (const Access& read : guard)
                 if (access.writes && overlap(access, read)) {
                     writes = true;
-                    commuting |= access.commuting != Commuting::no || access.size > 8;
+                    commuting |= access.commuting != Commuting::no;
+                    if (!access.known) gave_up_ = true;
                 }
         if (writes) writers.push_back(event);
     }
-    for (std::size_t i = 1; i < writers.size(); ++i) {
-        if (execution_.happens_before(writers[i], writers[i - 1]) && !commuting) continue;
-        gave_up_ = true;
-        return;
-    }
+    for (std::size_t i = 1; i < writers.size(); ++i)
+        if (commuting || !execution_.happens_before(writers[i], writers[i - 1])) gave_up_ = true;
+    if (gave_up_) return;
 
     Machine& machine = execution_.machine();
     std::vector<u32> hidden = base;

@@ -18,11 +18,12 @@ enum class Commuting : u8 { no, add, and_, or_, xor_, max, min, umax, umin };
 struct Access {
     Address address;
     u64 size;
-    u64 before;  // what a write of at most 8 bytes overwrites
+    u64 before;  // what a write overwrites, if that is `known`: at most 8 bytes that were written before
     bool reads;
     bool writes;
     Commuting commuting;
     Ordering ordering;
+    bool known = false;
 };
 
 inline constexpr u64 everything = std::numeric_limits<u64>::max();

@@ -351,10 +351,11 @@ void Machine::next(Slot slot, std::span<const u32> choices, Next& next) {
     rewind(before);
 }
 
-bool Machine::spins(Slot slot) {
+bool Machine::spins(Slot slot, Accesses* on_the_way) {
     constexpr u32 patience = 4096;  // steps
     // Where the thread is, with all that its future depends on but memory.
     std::vector<u64> seen, now;
+    Accesses since_seen;
     const auto look = [&](std::vector<u64>& into) {
         const Thread& thread = threads_[slot];
         into.assign({u64{thread.state.frames}, u64{thread.state.top}, spaces_[slot].objects.size()});
@@ -383,9 +384,16 @@ bool Machine::spins(Slot slot) {
         look(now);
         again = now == seen;
         if (again) break;
-        if (std::has_single_bit(steps + 1)) seen = now;
+        if (std::has_single_bit(steps + 1)) {
+            seen = now;
+            since_seen.clear();
+        }
         if (step(slot, {}) == Outcome::blocked || !ranges_.empty() || std::ranges::any_of(accesses_, changes)) break;
+        since_seen.insert(since_seen.end(), accesses_.begin(), accesses_.end());
     }
+    if (on_the_way != nullptr && again) *on_the_way = since_seen;
+    // A loop without any event.
+    again |= world_.failed && failure_.fault == Fault::too_many_instructions;
     ignoring_loops_ = false;
     recording_ = recording;
     rewind(before);
@@ -668,7 +676,8 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     if (in.op == Op::compare_exchange) writes = (get(bytes, in.size) & mask(in.bits)) == value(in.b);
                     const auto commuting = in.op == Op::update && in.dst < 0 ? commuting_class[static_cast<std::size_t>(in.d)] : Commuting::no;
                     const auto ordering = thread.state.depth != 0 && !guarded_ ? Ordering::seq_cst : static_cast<Ordering>(in.c);
-                    accesses_.push_back({address, in.size, writes ? get(bytes, in.size) : 0, !storing, writes, commuting, ordering});
+                    const bool known = writes && (!Shadow || get(unknown, in.size) == 0);
+                    accesses_.push_back({address, in.size, writes ? get(bytes, in.size) : 0, !storing, writes, commuting, ordering, known});
                 }
                 if (!place.object->alive) [[unlikely]] return failing(dead(*place.object), address, in.size);
                 if (in.op == Op::load) {
@@ -824,7 +833,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 if (thread.state.depth > 1) return failing(Fault::section_not_ended);
                 if (!may_take()) return leave(Stop::event);
                 const Address block = address_of(slot, 0);
-                accesses_.push_back({block, 4, 0, false, true, Commuting::no, Ordering::seq_cst});
+                accesses_.push_back({block, 4, 0, false, true, Commuting::no, Ordering::seq_cst, true});
                 end_stack_objects(slot, 0, static_cast<i32>(pc));
                 for (u32 i = 0; i < code_.thread_locals.size(); ++i) {
                     if (code_.thread_locals[i].is_private) continue;

@@ -93,8 +93,8 @@ public:
     u64 expected() const { return expected_; }  // by a compare-exchange
 
     // Whether a thread that stays at a loop's guard would go round that loop for ever if nobody else did anything: it comes back to
-    // where it was, in every register, and has not changed memory.
-    bool spins(Slot thread);
+    // where it was, in every register, and has not changed memory. `on_the_way` is for what it touches in one round.
+    bool spins(Slot thread, Accesses* on_the_way = nullptr);
 
     bool exited() const { return world_.exited; }
     bool failed() const { return world_.failed; }
