@@ -5,18 +5,9 @@
 #include <vector>
 
 #include "explore/execution.hpp"
+#include "vm/choices.hpp"
 
 namespace mazurka {
-
-// The choices to try after `choices`, given the ranges that were met: the last that can still grow does. False: no more.
-inline bool advance(std::vector<u32>& choices, const std::vector<u32>& ranges) {
-    choices.resize(ranges.size(), 0);
-    while (!choices.empty()) {
-        if (++choices.back() < ranges[choices.size() - 1]) return true;
-        choices.pop_back();
-    }
-    return false;
-}
 
 inline std::vector<Step> enabled_steps(Machine& machine) {
     std::vector<Step> steps;

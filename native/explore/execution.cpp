@@ -156,13 +156,16 @@ void Execution::synchronise(Position position, Position before_it) {
     }
     if (releases) join(gives, now);
     data_races_.clear();
+    // A thread that waits has read before, in vain: with all that has been written since it came, and knowing only what it knew then.
+    const bool waits = machine_.guarded() && before_it != nowhere;
+    const u32* const known = waits ? synchronised_.data() + std::size_t{before_it} * stride_ : now;
     for (const Access& access : accesses(position))
         index_.conflicts(access, false, [&](Position other, const Access& earlier) {
             // That an object's life is over when it is used is found by itself.
             const bool uses = access.ordering != Ordering::lifetime && earlier.ordering != Ordering::lifetime;
             const bool plain = access.ordering == Ordering::plain || earlier.ordering == Ordering::plain;
-            if (uses && plain && now[events_[other].thread] < events_[other].index) data_races_.push_back(other);
-            return false;
+            if (uses && plain && known[events_[other].thread] < events_[other].index) data_races_.push_back(other);
+            return waits;
         });
 }
 

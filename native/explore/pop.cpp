@@ -205,7 +205,8 @@ void Pop::find_guarded_races(const Race& race, u32 guards, Position end, Positio
                 if (access.writes && overlap(access, read)) {
                     writes = true;
                     commuting |= access.commuting != Commuting::no;
-                    if (!access.known) gave_up_ = true;
+                    // Updates that commute with it may have come later.
+                    if (!access.known || (access.commuting != Commuting::no && !execution_.value_without(access, event, end))) gave_up_ = true;
                 }
         if (writes) writers.push_back(event);
     }

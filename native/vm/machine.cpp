@@ -351,55 +351,6 @@ void Machine::next(Slot slot, std::span<const u32> choices, Next& next) {
     rewind(before);
 }
 
-bool Machine::spins(Slot slot, Accesses* on_the_way) {
-    constexpr u32 patience = 4096;  // steps
-    // Where the thread is, with all that its future depends on but memory.
-    std::vector<u64> seen, now;
-    Accesses since_seen;
-    const auto look = [&](std::vector<u64>& into) {
-        const Thread& thread = threads_[slot];
-        into.assign({u64{thread.state.frames}, u64{thread.state.top}, spaces_[slot].objects.size()});
-        for (u32 i = 0; i < thread.state.frames; ++i) into.push_back(thread.frames[i].pc);
-        into.insert(into.end(), thread.values.begin(), thread.values.begin() + thread.state.top);
-        into.insert(into.end(), thread.undefined.begin(), thread.undefined.begin() + thread.state.top);
-    };
-    // An update to what is there already changes nothing.
-    const auto changes = [&](const Access& access) {
-        if (!access.writes) return false;
-        u64 value = 0;
-        return !access.reads || access.size > sizeof value || !read(access.address, {reinterpret_cast<u8*>(&value), access.size}) || value != access.before;
-    };
-    const Mark before = mark();
-    const bool recording = std::exchange(recording_, false);
-    ignoring_loops_ = true;
-    const u64 threads = world_.threads;
-    if (status(slot) == Status::stopped) {
-        touch(slot);
-        threads_[slot].state.status = Status::ready;
-        accesses_.clear();
-        resume(slot, false);
-    }
-    bool again = false;
-    for (u32 steps = 0; steps < patience && status(slot) == Status::ready && world_.threads == threads; ++steps) {
-        look(now);
-        again = now == seen;
-        if (again) break;
-        if (std::has_single_bit(steps + 1)) {
-            seen = now;
-            since_seen.clear();
-        }
-        if (step(slot, {}) == Outcome::blocked || !ranges_.empty() || std::ranges::any_of(accesses_, changes)) break;
-        since_seen.insert(since_seen.end(), accesses_.begin(), accesses_.end());
-    }
-    if (on_the_way != nullptr && again) *on_the_way = since_seen;
-    // A loop without any event.
-    again |= world_.failed && failure_.fault == Fault::too_many_instructions;
-    ignoring_loops_ = false;
-    recording_ = recording;
-    rewind(before);
-    return again;
-}
-
 // The interpreter. Runs thread `slot` until its next event; with `take`, it first executes the event that the thread stands
 // before. In an atomic section every access belongs to the event that the section is.
 template <bool Shadow>

@@ -90,10 +90,11 @@ public:
     const std::vector<u32>& ranges() const { return ranges_; }
     bool varies() const { return varies_; }
     bool section() const { return section_; }
+    bool guarded() const { return section_ && guarded_; }  // it is one access and its guards
     u64 expected() const { return expected_; }  // by a compare-exchange
 
-    // Whether a thread that stays at a loop's guard would go round that loop for ever if nobody else did anything: it comes back to
-    // where it was, in every register, and has not changed memory. `on_the_way` is for what it touches in one round.
+    // Whether a thread that stays at a loop's guard would go round that loop for ever if nobody else did anything: whatever it
+    // chooses, it comes back to where it was, in every register, and has not changed memory. `on_the_way` is for what it touches in one round.
     bool spins(Slot thread, Accesses* on_the_way = nullptr);
 
     bool exited() const { return world_.exited; }
@@ -174,6 +175,7 @@ private:
     Stop run(Slot slot, bool take);
     Stop resume(Slot slot, bool take) { return options_.uninitialised ? run<true>(slot, take) : run<false>(slot, take); }
 
+    std::vector<u64> place(Slot slot) const;
     void touch(Slot slot);
     void save_frame(Slot slot, u32 index);
     void save_bytes(Slot owner, u64 at, u32 size);
