@@ -240,6 +240,12 @@ NB_MODULE(_native, module) {
                  return self.machine.accesses();
              },
              "thread"_a, "choices"_a = std::vector<u32>{})
+        .def("go_round",
+             [](OwnedMachine& self, Slot thread) {
+                 check_thread(self.machine, thread);
+                 if (!self.machine.at_guarded_access(thread)) throw std::invalid_argument("the thread does not wait in a loop");
+                 self.machine.go_round(thread);
+             })
         .def("spins",
              [](OwnedMachine& self, Slot thread) {
                  check_thread(self.machine, thread);

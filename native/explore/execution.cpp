@@ -66,7 +66,24 @@ void Execution::widen(u32 stride) {
     stride_ = stride;
 }
 
+// What the other threads wait with, before one of them moves.
+void Execution::find_waiting(Slot moving) {
+    for (u64 rest = machine_.threads(); rest != 0; rest &= rest - 1) {
+        const Slot thread = static_cast<Slot>(std::countr_zero(rest));
+        const Position since = before(thread);
+        Pending& pending = pending_[thread];
+        const u64 serial = since != nowhere ? events_[since].serial : 0;
+        if (thread == moving || (pending.since == serial && serial != 0)) continue;
+        pending.since = serial;
+        pending.accesses.clear();
+        if (!machine_.at_guarded_access(thread)) continue;
+        machine_.next(thread, {}, next_);
+        std::swap(pending.accesses, next_.accesses);
+    }
+}
+
 bool Execution::extend(Slot thread, std::span<const u32> choices) {
+    if (may_wait_) find_waiting(thread);
     const Machine::Mark mark = machine_.mark();
     const u64 threads = machine_.threads();
     const u64 site = machine_.site(thread);
@@ -79,7 +96,7 @@ bool Execution::extend(Slot thread, std::span<const u32> choices) {
     const u32 index = next_index(thread);
     if (machine_.named_threads() > stride_) widen(std::max(2 * stride_, machine_.named_threads()));
     events_.push_back({thread, index, last_of_[thread], mark, static_cast<u32>(accesses_.size()),
-                       static_cast<u32>(choices_.size()), threads, site, machine_.guard_accesses(), machine_.varies(), machine_.section(), machine_.expected()});
+                       static_cast<u32>(choices_.size()), threads, site, machine_.guard_accesses(), machine_.varies(), machine_.section(), machine_.expected(), ++serial_});
     last_of_[thread] = position;
     for (u64 created = machine_.threads() & ~threads; created != 0; created &= created - 1)
         spawned_by_[static_cast<Slot>(std::countr_zero(created))] = position;
@@ -101,6 +118,20 @@ bool Execution::extend(Slot thread, std::span<const u32> choices) {
     }
     clock[thread] = index;
     if (find_races_) synchronise(position, before_it);
+    waiting_races_.clear();
+    for (u64 rest = may_wait_ ? threads : 0; rest != 0; rest &= rest - 1) {
+        const Slot other = static_cast<Slot>(std::countr_zero(rest));
+        const auto races = [](const Access& one, const Access& waiting) {
+            const bool plain = one.ordering == Ordering::plain || waiting.ordering == Ordering::plain;
+            return plain && one.ordering != Ordering::lifetime && conflict(one, waiting, false);
+        };
+        if (other == thread) continue;
+        for (const Access& waiting : pending_[other].accesses)
+            if (std::ranges::any_of(touched, [&](const Access& one) { return races(one, waiting); })) {
+                waiting_races_.push_back(other);
+                break;
+            }
+    }
     for (const Access& access : touched) index_.add(position, access);
     return true;
 }

@@ -103,6 +103,7 @@ public:
         bool varies;        // what it touches can depend on what it reads, ...
         bool section;       // ... and so can whether it is enabled
         u64 expected;       // by a compare-exchange
+        u64 serial;         // no other event had or will have this number
     };
 
     Execution(const Code& code, MachineOptions options, bool commute, bool races)
@@ -110,6 +111,7 @@ public:
         machine_.mark();  // the start is a point to return to
         spawned_by_.fill(nowhere);
         last_of_.fill(nowhere);
+        may_wait_ = races && std::ranges::any_of(code.instructions, [](const Instruction& in) { return in.op == Op::atomic_begin && in.c != 0; });
     }
 
     Position size() const { return static_cast<Position>(events_.size()); }
@@ -169,12 +171,16 @@ public:
     // The events with which the last one is in a data race: one of the two conflicting accesses is not atomic, and no
     // synchronisation orders them.
     const std::vector<Position>& data_races() const { return data_races_; }
+    // The threads that wait in a loop for what the last event touched, with accesses that would race with it: before they were made to
+    // wait, they could have happened right after it.
+    const std::vector<Slot>& waiting_races() const { return waiting_races_; }
 
     u32 clock_size() const { return stride_; }
     std::span<const u32> clock(Position position) const { return {row(position), stride_}; }
 
 private:
     void synchronise(Position position, Position before_it);
+    void find_waiting(Slot moving);
     u32* row(Position position) { return clocks_.data() + std::size_t{position} * stride_; }
     const u32* row(Position position) const { return clocks_.data() + std::size_t{position} * stride_; }
     void widen(u32 stride);
@@ -192,6 +198,16 @@ private:
     std::vector<u32> synchronised_;
     std::vector<u32> released_;
     std::vector<Position> data_races_;
+    std::vector<Slot> waiting_races_;
+    // What a thread waits with, known since its latest event.
+    struct Pending {
+        u64 since = 0;
+        Accesses accesses;
+    };
+    std::array<Pending, max_slots> pending_;
+    bool may_wait_ = false;
+    u64 serial_ = 0;
+    Next next_;
     std::array<Position, max_slots> spawned_by_;
     std::array<Position, max_slots> last_of_;
     AccessIndex index_;

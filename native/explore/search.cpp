@@ -42,6 +42,14 @@ void Search::note_races() {
         races_.push_back({first, schedule()});
         if (options_.races == Races::error) report(Bug::Kind::race, execution_[last].thread);
     }
+    for (const Slot waiting : execution_.waiting_races()) {
+        const std::pair<u64, u64> sites = std::minmax(execution_[last].site, machine().site(waiting));
+        if (std::ranges::find(racy_sites_, sites) != racy_sites_.end()) continue;
+        racy_sites_.push_back(sites);
+        races_.push_back({last, schedule()});
+        races_.back().schedule.push_back({waiting, {}});
+        if (options_.races == Races::error && !bug_) bug_ = Bug{Bug::Kind::race, waiting, races_.back().schedule};
+    }
 }
 
 bool Search::failed_at_start() {
@@ -54,7 +62,7 @@ bool Search::failed_at_start() {
 bool Search::note_event() {
     progress_.steps.fetch_add(1, relaxed);
     progress_.depth.store(execution_.size(), relaxed);
-    if (!execution_.data_races().empty()) note_races();
+    if (!execution_.data_races().empty() || !execution_.waiting_races().empty()) note_races();
     if (machine().failed()) report(Bug::Kind::failure, machine().failure().thread);
     if (bug_ && !options_.keep_going) {
         progress_.complete.fetch_add(1, relaxed);

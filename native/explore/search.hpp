@@ -42,7 +42,7 @@ struct Bug {
 // Two steps of an execution with conflicting accesses that nothing orders, at least one of them not atomic.
 struct DataRace {
     Position first;
-    std::vector<Step> schedule;  // ends with the second
+    std::vector<Step> schedule;  // ends with the second, which may be a round of a loop that leads nowhere
 };
 
 // Counters that may be read while the search runs.

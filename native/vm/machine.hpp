@@ -97,6 +97,20 @@ public:
     // chooses, it comes back to where it was, in every register, and has not changed memory. `on_the_way` is for what it touches in one round.
     bool spins(Slot thread, Accesses* on_the_way = nullptr);
 
+    // Whether a thread stands before one access and its guards.
+    bool at_guarded_access(Slot thread) const {
+        const Thread& of = threads_[thread];
+        if (of.state.status != Status::ready) return false;
+        const Instruction& next = code_.instructions[of.frames[of.state.frames - 1].pc];
+        return next.op == Op::atomic_begin && next.c != 0;
+    }
+    // Take the step that a thread would take if the guards of its loops let it pass.
+    void go_round(Slot thread) {
+        ignoring_loops_ = true;
+        step(thread, {});
+        ignoring_loops_ = false;
+    }
+
     bool exited() const { return world_.exited; }
     bool failed() const { return world_.failed; }
     const Failure& failure() const { return failure_; }

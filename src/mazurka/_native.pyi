@@ -130,9 +130,15 @@ class Machine:
     def step(self, thread: int, choices: Sequence[int] = ()) -> list[Access]:
         """Take one step of an enabled thread: its next event and all that follows it locally."""
 
+    def go_round(self, thread: int) -> None:
+        """Take the step that a thread would take if the guards of its loops let it pass: the one that it waits with."""
+
     def spins(self, thread: int) -> bool:
         """Whether a thread that stays at a loop's guard would go round that loop for ever if nobody else did
         anything."""
+
+    def watches(self, thread: int) -> list[Access]:
+        """What a thread that spins touches in one round, none of which changes."""
 
     def exited(self) -> bool:
         """Whether the whole program has ended by `Exit`."""
@@ -205,4 +211,4 @@ class Exploration:
 
     def races(self) -> list[tuple[int, int, list[tuple[int, list[int]]]]]:
         """The distinct data races: (position of the first access's step, position of the second's, the schedule up to
-        and including the second)."""
+        and including the second). The second may be a step that `go_round` takes."""
