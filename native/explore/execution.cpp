@@ -136,6 +136,19 @@ bool Execution::extend(Slot thread, std::span<const u32> choices) {
     return true;
 }
 
+bool Execution::commutes() const {
+    const Position last = size() - 1;
+    bool found = false;
+    for (const Access& access : accesses(last)) {
+        if (!commute_ || access.commuting == Commuting::no) continue;
+        index_.conflicts(access, false, [&](Position event, const Access& other) {
+            found |= events_[event].thread != events_[last].thread && !conflict(access, other, true);
+            return !found;
+        });
+    }
+    return found;
+}
+
 std::optional<u64> Execution::value_without(const Access& place, Position first, Position length) const {
     // Through the writes from the last to the first: what one of them left is what the one after it overwrote.
     u64 value = 0;

@@ -164,6 +164,9 @@ public:
         }
     }
 
+    // Whether the last event is independent of an earlier one only because they are updates that commute.
+    bool commutes() const;
+
     // What `place` would hold after the first `length` events without `first` and those of them that happen after it; nothing if
     // that cannot be told from what the events overwrote.
     std::optional<u64> value_without(const Access& place, Position first, Position length) const;

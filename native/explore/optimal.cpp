@@ -96,10 +96,10 @@ void Optimal::enter(TreeIndex subtree) {
     const Position last = execution_.size() - 1;
     const Slot thread = execution_[last].thread;
     parent.expanded = true;
-    parent.adjacent = static_cast<u32>(adjacent_.size());
-    adjacent_.insert(adjacent_.end(), execution_.adjacent().begin(), execution_.adjacent().end());
+    parent.races = static_cast<u32>(races_.size());
+    for (const Position first : execution_.adjacent()) races_.push_back({first, nowhere});
     parent.chooses = std::ranges::any_of(execution_.machine().ranges(), [](u32 range) { return range > 1; });
-    parent.steady = true;
+    parent.settled = nowhere;
     child.sleep.clear();
     for (const Letter& letter : parent.sleep)
         if (letter.thread != thread && !dependent(letter.accesses, execution_.accesses(last), options_.commute)) child.sleep.push_back(letter);
@@ -115,8 +115,8 @@ bool Optimal::ascend() {
     node().sleep.push_back(letter_of(depth_));
     ++node().explored;
     execution_.shorten(depth_);
-    adjacent_.resize(node().adjacent);
-    analysed_ = std::min(analysed_, depth_);
+    races_.resize(node().races);
+    kept_ = std::min(kept_, depth_);
     return true;
 }
 
@@ -138,25 +138,27 @@ Optimal::Letter Optimal::letter_of(Position event) const {
 
 // ------------------------------------------------------------------------------------ races
 
-// Reverse the races of a maximal execution. A race is reversed once: the first time that an execution has both of its events. Those
-// that come later only add events to the reversed order that are independent of the two, so it leads to the same classes.
+// Reverse the races of a maximal execution. What is settled since an earlier one is left alone: going through all races of all
+// executions is most of the work otherwise.
 void Optimal::find_races() {
     const Position size = execution_.size();
     for (Position i = 0; i < size; ++i) {
         Node& at = nodes_[i];
-        const bool known = i < analysed_ && at.steady;
-        if (known && !at.chooses) continue;
         const Execution::Event& event = execution_[i];
+        const u32 end = i + 1 < size ? nodes_[i + 1].races : static_cast<u32>(races_.size());
+        const auto unsettled = [&](Position settled) { return settled > kept_; };
+        const bool any = event.section ? unsettled(at.settled) : std::any_of(races_.begin() + at.races, races_.begin() + end, [&](const Race& race) { return unsettled(race.settled); });
+        if (!any && !at.chooses) continue;
         const Position predecessor = event.previous != nowhere ? event.previous : execution_.spawned_by(event.thread);
         Late late{letter_of(i), i, predecessor};
-        if (!known && event.section) {
+        if (any && event.section) {
             reverse_all(late, nowhere);
-            at.steady = late.steady;
-        } else if (!known) {
-            const u32 end = i + 1 < size ? nodes_[i + 1].adjacent : static_cast<u32>(adjacent_.size());
-            for (u32 race = at.adjacent; race < end; ++race) {
-                not_after(adjacent_[race], events_);
-                plan(adjacent_[race], events_, late);
+            at.settled = late.settled;
+        } else if (any) {
+            for (Race& race : std::span(races_).subspan(at.races, end - at.races)) {
+                if (!unsettled(race.settled)) continue;
+                not_after(race.first, events_);
+                race.settled = plan(race.first, events_, late);
             }
         }
         if (!at.chooses) continue;
@@ -194,7 +196,7 @@ void Optimal::find_races() {
             more = advance(choices, ranges);
         } while (more);
     }
-    analysed_ = size;
+    kept_ = size;
 }
 
 void Optimal::not_after(Position first, Events& events) const {
@@ -233,12 +235,13 @@ void Optimal::reverse_all(Late& late, Position sibling) {
         not_after(first, events);
         if (const Next* next = sibling == nowhere ? judge(first, late) : nullptr) {
             if (next->enabled) {
-                plan(first, events, late, next);
+                late.settled = std::max(late.settled, plan(first, events, late, next));
                 hide(first);
                 continue;
             }
             if (std::ranges::none_of(events, [&](Position event) { return may_enable(event, late, next->accesses); })) continue;
         }
+        late.settled = nowhere;
         std::vector<Events> found;
         Accesses met;
         enabling(first, late, events, found, met);
@@ -290,7 +293,6 @@ bool Optimal::may_enable(Position event, const Late& late, std::span<const Acces
 void Optimal::enabling(Position first, Late& late, Events events, std::vector<Events>& found, Accesses& met) {
     if (std::ranges::any_of(found, [&](const auto& larger) { return std::ranges::includes(larger, events); })) return;
     const Next& next = look(first, events, late.letter.thread, late.letter.choices);
-    if (!late.covers(next.accesses)) late.steady = false;
     if (next.enabled) {
         std::erase_if(found, [&](const auto& smaller) { return std::ranges::includes(events, smaller); });
         found.push_back(std::move(events));
@@ -308,8 +310,8 @@ void Optimal::enabling(Position first, Late& late, Events events, std::vector<Ev
 }
 
 // Plan to explore, after the events before `first`, some of those behind it and then the late one, unless that is redundant.
-// `next` is what it does there, if that is known already.
-void Optimal::plan(Position first, const Events& events, const Late& late, const Next* next) {
+// `next` is what it does there, if that is known already. Says how many events settle that it is redundant.
+Position Optimal::plan(Position first, const Events& events, const Late& late, const Next* next) {
     Letter last = late.letter;
     bool known = late.end < execution_.size() && !execution_[late.end].section;
     if (known && execution_[late.end].varies) {
@@ -328,7 +330,7 @@ void Optimal::plan(Position first, const Events& events, const Late& late, const
         if (!next->enabled) {
             last.choices.clear();
             next = &look(first, events, last.thread, last.choices);
-            if (!next->enabled) return;
+            if (!next->enabled) return nowhere;
         }
         last.choices.resize(next->ranges.size(), 0);
         last.accesses.assign(next->accesses);
@@ -336,9 +338,10 @@ void Optimal::plan(Position first, const Events& events, const Late& late, const
     word_.clear();
     for (const Position event : events)
         if (event != late.end || execution_[event].thread != last.thread) word_.push_back(event);
+    Position seen = 0;
     for (const Letter& letter : nodes_[first].sleep)
-        if (is_weak_initial(letter, word_, &last)) return;
-    insert(nodes_[first].wakeup, word_, &last);
+        if (is_weak_initial(letter, word_, &last, seen)) return seen;
+    return insert(nodes_[first].wakeup, word_, &last, seen) ? nowhere : seen;
 }
 
 // What a step would do after the first `prefix` events and then some others.
@@ -373,32 +376,37 @@ Machine& Optimal::machine_after(Position prefix, const Events& events) {
 
 // ------------------------------------------------------------------------------------ wakeup trees
 
-// Whether a word, the events and then the last letter (if any), can be reordered to start with this letter, or followed by it at any place.
-bool Optimal::is_weak_initial(const Letter& letter, const Events& events, const Letter* last) const {
+// Whether a word, the events and then the last letter (if any), can be reordered to start with this letter, or followed by it at any
+// place. `seen` becomes as many events as that depends on, if it was less.
+bool Optimal::is_weak_initial(const Letter& letter, const Events& events, const Letter* last, Position& seen) const {
     for (const Position event : events) {
-        if (execution_[event].thread == letter.thread) return std::ranges::equal(execution_.choices(event), letter.choices);
-        if (dependent(letter.accesses, execution_.accesses(event), options_.commute)) return false;
+        const bool same = execution_[event].thread == letter.thread;
+        if (!same && !dependent(letter.accesses, execution_.accesses(event), options_.commute)) continue;
+        seen = std::max(seen, event + 1);
+        return same && std::ranges::equal(execution_.choices(event), letter.choices);
     }
+    seen = nowhere;
     if (last == nullptr) return true;
     if (last->thread == letter.thread) return last->choices == letter.choices;
     return !dependent(letter.accesses, last->accesses, options_.commute);
 }
 
-// Add a word to a wakeup tree, unless it begins like something that is there. Takes out of `events` what is there.
-void Optimal::insert(TreeIndex& children, Events& events, const Letter* last) {
+// Add a word to a wakeup tree, unless it begins like something that is there; whether it was added. Takes out of `events` what is
+// there.
+bool Optimal::insert(TreeIndex& children, Events& events, const Letter* last, Position& seen) {
     TreeIndex parent = none;
     const auto first_of = [&](TreeIndex tree) -> TreeIndex& { return tree == none ? children : trees_[tree].first_child; };
     for (;;) {
         // descend into the leftmost branch that the word can take
         TreeIndex taken = first_of(parent);
-        while (taken != none && !is_weak_initial(trees_[taken].letter, events, last)) taken = trees_[taken].next_sibling;
+        while (taken != none && !is_weak_initial(trees_[taken].letter, events, last, seen)) taken = trees_[taken].next_sibling;
         if (taken == none) break;
         const Slot thread = trees_[taken].letter.thread;
         const auto same_thread = std::ranges::find_if(events, [&](Position event) { return execution_[event].thread == thread; });
         if (same_thread != events.end()) events.erase(same_thread);
         else if (last != nullptr && last->thread == thread) last = nullptr;
-        else return;
-        if ((events.empty() && last == nullptr) || trees_[taken].first_child == none) return;
+        else return false;
+        if ((events.empty() && last == nullptr) || trees_[taken].first_child == none) return false;
         parent = taken;
     }
     TreeIndex previous = first_of(parent);
@@ -412,6 +420,7 @@ void Optimal::insert(TreeIndex& children, Events& events, const Letter* last) {
     };
     for (const Position event : events) append(letter_of(event));
     if (last != nullptr) append(*last);
+    return true;
 }
 
 Optimal::TreeIndex Optimal::make_tree(Letter letter) {

@@ -42,16 +42,22 @@ private:
         bool expanded = false;
         u32 explored = 0;
         // of the event that is explored from here
-        u32 adjacent = 0;            // where its races begin in `adjacent_`
+        u32 races = 0;               // where its races begin in `races_`
         bool chooses = false;
-        bool steady = true;          // wherever it was tried, it touched no more than here
+        Position settled = nowhere;  // if it is a section: as for a race
+    };
+    // A race of an event of the execution with an earlier one. Reversing it was found to be redundant because of the first
+    // `settled` events alone: as long as they stay, it is. `nowhere`: not so.
+    struct Race {
+        Position first;
+        Position settled;
     };
     // An event whose order with others is to be reversed: it happens, or would, after the first `end` events.
     struct Late {
         Letter letter;
         Position end;
         Position predecessor;  // what it happens after in any case
-        bool steady = true;
+        Position settled = 0;  // as for a race
 
         // Whether it touches nothing new here.
         bool covers(std::span<const Access> met) const;
@@ -68,12 +74,12 @@ private:
     const Next* judge(Position first, const Late& late);
     bool may_enable(Position event, const Late& late, std::span<const Access> guard) const;
     void enabling(Position first, Late& late, Events events, std::vector<Events>& found, Accesses& met);
-    void plan(Position first, const Events& events, const Late& late, const Next* next = nullptr);
+    Position plan(Position first, const Events& events, const Late& late, const Next* next = nullptr);
     void not_after(Position first, Events& events) const;
     const Next& look(Position prefix, const Events& events, Slot thread, std::span<const u32> choices);
     Machine& machine_after(Position prefix, const Events& events);
-    bool is_weak_initial(const Letter& letter, const Events& events, const Letter* last) const;
-    void insert(TreeIndex& children, Events& events, const Letter* last);
+    bool is_weak_initial(const Letter& letter, const Events& events, const Letter* last, Position& seen) const;
+    bool insert(TreeIndex& children, Events& events, const Letter* last, Position& seen);
     Letter letter_of(Position event) const;
     TreeIndex make_tree(Letter letter);
     void drop_tree(TreeIndex tree);
@@ -82,8 +88,8 @@ private:
 
     std::vector<Node> nodes_;
     Position depth_ = 0;
-    std::vector<Position> adjacent_;  // the races of all events of the execution, one after the other
-    Position analysed_ = 0;           // the events that were part of an execution whose races were reversed
+    std::vector<Race> races_;  // of all events of the execution, one after the other
+    Position kept_ = 0;        // the events that were part of the maximal execution before this one
     std::vector<Tree> trees_;
     TreeIndex unused_ = none;
     // To try other orders of what has happened: a machine, and the steps that it has taken.

@@ -150,6 +150,8 @@ void Pop::find_races() {
     const Position last = execution_.size() - 1;
     const Execution::Event& event = execution_[last];
     find_choices();
+    // Where what is independent depends on more than who reads and who writes, more sleeps than the schedules tell.
+    if (execution_.commutes() || execution_.machine().assumes()) gave_up_ = true;
     if (gave_up_) return;
     const auto choices = execution_.choices(last);
     const auto accesses = execution_.accesses(last);
@@ -197,21 +199,18 @@ void Pop::find_guarded_races(const Race& race, u32 guards, Position end, Positio
 
     const std::span<const Access> guard = std::span(race.accesses).first(guards);
     std::vector<Position> writers;  // that may enable or disable it, latest first
-    bool commuting = false;
     for (const Position event : conflicting_) {
         bool writes = false;
         for (const Access& access : execution_.accesses(event))
             for (const Access& read : guard)
                 if (access.writes && overlap(access, read)) {
                     writes = true;
-                    commuting |= access.commuting != Commuting::no;
-                    // Updates that commute with it may have come later.
-                    if (!access.known || (access.commuting != Commuting::no && !execution_.value_without(access, event, end))) gave_up_ = true;
+                    if (!access.known) gave_up_ = true;
                 }
         if (writes) writers.push_back(event);
     }
     for (std::size_t i = 1; i < writers.size(); ++i)
-        if (commuting || !execution_.happens_before(writers[i], writers[i - 1])) gave_up_ = true;
+        if (!execution_.happens_before(writers[i], writers[i - 1])) gave_up_ = true;
     if (gave_up_) return;
 
     Machine& machine = execution_.machine();
@@ -264,6 +263,7 @@ void Pop::find_races_of_blocked_threads() {
         if (machine.exited()) gave_up_ = true;
         machine.next(thread, {}, next_);
         if (next_.enabled) continue;
+        if (machine.assumes()) gave_up_ = true;
         const Race race{Race::Kind::blocked, nowhere, {thread, {}}, next_.accesses, {}, rivals};
         find_guarded_races(race, static_cast<u32>(race.accesses.size()), execution_.size(), execution_.before(thread));
         rivals.push_back(std::make_shared<const Memory>(Memory{thread, execution_.next_index(thread), {}, race.accesses}));

@@ -320,6 +320,7 @@ Machine::Outcome Machine::step(Slot slot, std::span<const u32> choices) {
     accesses_.clear();
     ranges_.clear();
     guard_accesses_ = 0;
+    assumes_ = false;
     const Op op = code_.instructions[threads_[slot].frames[threads_[slot].state.frames - 1].pc].op;
     section_ = op == Op::atomic_begin;
     varies_ = section_ || op == Op::compare_exchange;
@@ -848,7 +849,10 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     if (ignoring_loops_) set(in.a, 0, 0);
                     break;
                 }
-                if (thread.state.depth != 0) guard_accesses_ = static_cast<u32>(accesses_.size());
+                if (thread.state.depth != 0) {
+                    guard_accesses_ = static_cast<u32>(accesses_.size());
+                    assumes_ = true;
+                }
                 if (static_cast<Origin>(in.c) == Origin::loop) {
                     if (ignoring_loops_ || (Shadow && undef(in.a) != 0)) break;
                 } else if (Shadow && undef(in.a) != 0) {

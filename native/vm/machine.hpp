@@ -87,6 +87,7 @@ public:
     // the choices that it made; whether what it touches can depend on what it reads, and whether it is an atomic section.
     const Accesses& accesses() const { return accesses_; }
     u32 guard_accesses() const { return guard_accesses_; }
+    bool assumes() const { return assumes_; }  // some of its guards are the program's or its loops', not the library's
     const std::vector<u32>& ranges() const { return ranges_; }
     bool varies() const { return varies_; }
     bool section() const { return section_; }
@@ -221,6 +222,7 @@ private:
     std::vector<u32> ranges_;
     Waiting waiting_{};
     u32 guard_accesses_ = 0;
+    bool assumes_ = false;
     bool varies_ = false;
     bool section_ = false;
     u64 expected_ = 0;
