@@ -66,24 +66,7 @@ void Execution::widen(u32 stride) {
     stride_ = stride;
 }
 
-// What the other threads wait with, before one of them moves.
-void Execution::find_waiting(Slot moving) {
-    for (u64 rest = machine_.threads(); rest != 0; rest &= rest - 1) {
-        const Slot thread = static_cast<Slot>(std::countr_zero(rest));
-        const Position since = before(thread);
-        Pending& pending = pending_[thread];
-        const u64 serial = since != nowhere ? events_[since].serial : 0;
-        if (thread == moving || (pending.since == serial && serial != 0)) continue;
-        pending.since = serial;
-        pending.accesses.clear();
-        if (!machine_.at_guarded_access(thread)) continue;
-        machine_.next(thread, {}, next_);
-        std::swap(pending.accesses, next_.accesses);
-    }
-}
-
 bool Execution::extend(Slot thread, std::span<const u32> choices) {
-    if (may_wait_) find_waiting(thread);
     const Machine::Mark mark = machine_.mark();
     const u64 threads = machine_.threads();
     const u64 site = machine_.site(thread);
@@ -96,7 +79,7 @@ bool Execution::extend(Slot thread, std::span<const u32> choices) {
     const u32 index = next_index(thread);
     if (machine_.named_threads() > stride_) widen(std::max(2 * stride_, machine_.named_threads()));
     events_.push_back({thread, index, last_of_[thread], mark, static_cast<u32>(accesses_.size()),
-                       static_cast<u32>(choices_.size()), threads, site, machine_.guard_accesses(), machine_.varies(), machine_.section(), machine_.expected(), ++serial_});
+                       static_cast<u32>(choices_.size()), threads, site, machine_.guard_accesses(), machine_.varies(), machine_.section(), machine_.expected()});
     last_of_[thread] = position;
     for (u64 created = machine_.threads() & ~threads; created != 0; created &= created - 1)
         spawned_by_[static_cast<Slot>(std::countr_zero(created))] = position;
@@ -119,19 +102,7 @@ bool Execution::extend(Slot thread, std::span<const u32> choices) {
     clock[thread] = index;
     if (find_races_) synchronise(position, before_it);
     waiting_races_.clear();
-    for (u64 rest = may_wait_ ? threads : 0; rest != 0; rest &= rest - 1) {
-        const Slot other = static_cast<Slot>(std::countr_zero(rest));
-        const auto races = [](const Access& one, const Access& waiting) {
-            const bool plain = one.ordering == Ordering::plain || waiting.ordering == Ordering::plain;
-            return plain && one.ordering != Ordering::lifetime && conflict(one, waiting, false);
-        };
-        if (other == thread) continue;
-        for (const Access& waiting : pending_[other].accesses)
-            if (std::ranges::any_of(touched, [&](const Access& one) { return races(one, waiting); })) {
-                waiting_races_.push_back(other);
-                break;
-            }
-    }
+    if (find_races_ && machine_.guarded_access()) find_waiting_races(thread, before_it, position, touched);
     for (const Access& access : touched) index_.add(position, access);
     return true;
 }
@@ -151,8 +122,8 @@ bool Execution::commutes() const {
 
 std::optional<u64> Execution::value_without(const Access& place, Position first, Position length) const {
     // Through the writes from the last to the first: what one of them left is what the one after it overwrote.
-    u64 value = 0;
-    if (place.address % AccessIndex::unit + place.size > AccessIndex::unit || !machine_.read(place.address, {reinterpret_cast<u8*>(&value), place.size})) return {};
+    if (place.address % AccessIndex::unit + place.size > AccessIndex::unit) return {};
+    std::optional<u64> value = machine_.defined_value(place.address, place.size);
     bool known = true, found = false;
     const Access read{place.address, place.size, 0, true, false, Commuting::no, Ordering::seq_cst};
     index_.conflicts(read, false, [&](Position event, const Access& write) {
@@ -168,7 +139,7 @@ std::optional<u64> Execution::value_without(const Access& place, Position first,
         }
         return !found;
     });
-    return known ? std::optional(value) : std::nullopt;
+    return known ? value : std::nullopt;
 }
 
 // Atomic accesses synchronise as the memory model of C says: reading what a release wrote, or an unbroken chain of updates after it,
@@ -211,6 +182,30 @@ void Execution::synchronise(Position position, Position before_it) {
             if (uses && plain && known[events_[other].thread] < events_[other].index) data_races_.push_back(other);
             return waits;
         });
+}
+
+void Execution::find_waiting_races(Slot thread, Position last, Position end, std::span<const Access> accesses) {
+    const auto is_before = [&](Position event, Position other) { return other != nowhere && (event == other || happens_before(event, other)); };
+    for (const Access& access : accesses) {
+        met_.clear();
+        index_.conflicts(access, false, [&](Position event, const Access& earlier) {
+            if (event < end) met_.emplace_back(event, earlier);
+            return event >= end || !is_before(event, last);
+        });
+        for (const auto& [first, earlier] : met_) {
+            const Event& event = events_[first];
+            const bool plain = access.ordering == Ordering::plain || earlier.ordering == Ordering::plain;
+            if (!plain || event.thread == thread || earlier.ordering == Ordering::lifetime) continue;
+            if (last != nowhere && synchronised_[std::size_t{last} * stride_ + event.thread] >= event.index) continue;
+            // What it would read there may order it after the event.
+            const auto read = std::ranges::find_if(met_, [&](const auto& met) {
+                return met.second.writes && (is_before(met.first, first) || is_before(met.first, last));
+            });
+            const bool acquires = access.ordering != Ordering::plain && access.ordering != Ordering::relaxed && access.ordering != Ordering::release;
+            if (acquires && read != met_.end() && released_[std::size_t{read->first} * stride_ + event.thread] >= event.index) continue;
+            waiting_races_.push_back({first, last, thread});
+        }
+    }
 }
 
 void Execution::shorten(Position length) {

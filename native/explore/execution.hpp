@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "vm/machine.hpp"
@@ -103,7 +104,6 @@ public:
         bool varies;        // what it touches can depend on what it reads, ...
         bool section;       // ... and so can whether it is enabled
         u64 expected;       // by a compare-exchange
-        u64 serial;         // no other event had or will have this number
     };
 
     Execution(const Code& code, MachineOptions options, bool commute, bool races)
@@ -111,7 +111,6 @@ public:
         machine_.mark();  // the start is a point to return to
         spawned_by_.fill(nowhere);
         last_of_.fill(nowhere);
-        may_wait_ = races && std::ranges::any_of(code.instructions, [](const Instruction& in) { return in.op == Op::atomic_begin && in.c != 0; });
     }
 
     Position size() const { return static_cast<Position>(events_.size()); }
@@ -174,16 +173,26 @@ public:
     // The events with which the last one is in a data race: one of the two conflicting accesses is not atomic, and no
     // synchronisation orders them.
     const std::vector<Position>& data_races() const { return data_races_; }
-    // The threads that wait in a loop for what the last event touched, with accesses that would race with it: before they were made to
-    // wait, they could have happened right after it.
-    const std::vector<Slot>& waiting_races() const { return waiting_races_; }
+    // A guarded access stands for a loop that makes the access again and again. It is in a data race with an earlier event if it can
+    // come right after the two of them: that event, and the one that its thread did last.
+    struct WaitingRace {
+        Position first;
+        Position last;  // `nowhere`: there is none
+        Slot thread;
+    };
+    const std::vector<WaitingRace>& waiting_races() const { return waiting_races_; }
+    // Look for those of a thread that has not got past its guard. `accesses` are what it would touch.
+    void find_races_of_waiting(Slot thread, std::span<const Access> accesses) {
+        waiting_races_.clear();
+        find_waiting_races(thread, before(thread), size(), accesses);
+    }
 
     u32 clock_size() const { return stride_; }
     std::span<const u32> clock(Position position) const { return {row(position), stride_}; }
 
 private:
     void synchronise(Position position, Position before_it);
-    void find_waiting(Slot moving);
+    void find_waiting_races(Slot thread, Position last, Position end, std::span<const Access> accesses);
     u32* row(Position position) { return clocks_.data() + std::size_t{position} * stride_; }
     const u32* row(Position position) const { return clocks_.data() + std::size_t{position} * stride_; }
     void widen(u32 stride);
@@ -201,16 +210,8 @@ private:
     std::vector<u32> synchronised_;
     std::vector<u32> released_;
     std::vector<Position> data_races_;
-    std::vector<Slot> waiting_races_;
-    // What a thread waits with, known since its latest event.
-    struct Pending {
-        u64 since = 0;
-        Accesses accesses;
-    };
-    std::array<Pending, max_slots> pending_;
-    bool may_wait_ = false;
-    u64 serial_ = 0;
-    Next next_;
+    std::vector<WaitingRace> waiting_races_;
+    std::vector<std::pair<Position, Access>> met_;
     std::array<Position, max_slots> spawned_by_;
     std::array<Position, max_slots> last_of_;
     AccessIndex index_;

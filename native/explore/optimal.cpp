@@ -271,9 +271,7 @@ const Next* Optimal::judge(Position first, const Late& late) {
         const std::optional<u64> value = execution_.value_without(access, first, late.end);
         known = value.has_value();
         if (!known) break;
-        u64 here = 0;
-        machine.read(access.address, {reinterpret_cast<u8*>(&here), access.size});
-        if (here != *value) machine.poke(access.address, static_cast<u32>(access.size), *value);
+        if (machine.defined_value(access.address, access.size) != value) machine.poke(access.address, static_cast<u32>(access.size), *value);
     }
     if (known) machine.next(late.letter.thread, late.letter.choices, next_);
     machine.rewind(mark);

@@ -33,7 +33,7 @@ void Search::report(Bug::Kind kind, Slot thread) {
     bug_is_limit_ = only_a_limit(kind);
 }
 
-void Search::note_races() {
+void Search::note_races(u64 waiting_site) {
     const Position last = execution_.size() - 1;
     for (const Position first : execution_.data_races()) {
         const std::pair<u64, u64> sites = std::minmax(execution_[first].site, execution_[last].site);
@@ -42,13 +42,22 @@ void Search::note_races() {
         races_.push_back({first, schedule()});
         if (options_.races == Races::error) report(Bug::Kind::race, execution_[last].thread);
     }
-    for (const Slot waiting : execution_.waiting_races()) {
-        const std::pair<u64, u64> sites = std::minmax(execution_[last].site, machine().site(waiting));
+    for (const auto& [first, latest, thread] : execution_.waiting_races()) {
+        const std::pair<u64, u64> sites = std::minmax(execution_[first].site, waiting_site);
         if (std::ranges::find(racy_sites_, sites) != racy_sites_.end()) continue;
         racy_sites_.push_back(sites);
-        races_.push_back({last, schedule()});
-        races_.back().schedule.push_back({waiting, {}});
-        if (options_.races == Races::error && !bug_) bug_ = Bug{Bug::Kind::race, waiting, races_.back().schedule};
+        // Only what comes before the two, so that the thread still waits or has just arrived.
+        DataRace race{0, {}};
+        for (Position i = 0; i <= (latest == nowhere ? first : std::max(first, latest)); ++i) {
+            const bool before = i == first || execution_.happens_before(i, first);
+            if (!before && (latest == nowhere || (i != latest && !execution_.happens_before(i, latest)))) continue;
+            if (i == first) race.first = static_cast<Position>(race.schedule.size());
+            const auto choices = execution_.choices(i);
+            race.schedule.push_back({execution_[i].thread, {choices.begin(), choices.end()}});
+        }
+        race.schedule.push_back({thread, {}});
+        races_.push_back(std::move(race));
+        if (options_.races == Races::error && !bug_) bug_ = Bug{Bug::Kind::race, thread, races_.back().schedule};
     }
 }
 
@@ -62,7 +71,7 @@ bool Search::failed_at_start() {
 bool Search::note_event() {
     progress_.steps.fetch_add(1, relaxed);
     progress_.depth.store(execution_.size(), relaxed);
-    if (!execution_.data_races().empty() || !execution_.waiting_races().empty()) note_races();
+    if (!execution_.data_races().empty() || !execution_.waiting_races().empty()) note_races(execution_[execution_.size() - 1].site);
     if (machine().failed()) report(Bug::Kind::failure, machine().failure().thread);
     if (bug_ && !options_.keep_going) {
         progress_.complete.fetch_add(1, relaxed);
@@ -96,6 +105,10 @@ void Search::note_end() {
                 continue;
             }
             pc = next_.waiting->pc;
+            if (options_.races != Races::ignore && machine.at_guarded_access(thread)) {
+                execution_.find_races_of_waiting(thread, next_.accesses);
+                note_races(machine.site(thread));
+            }
         } else {
             continue;
         }

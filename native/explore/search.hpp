@@ -91,7 +91,7 @@ protected:
 private:
     void report(Bug::Kind kind, Slot thread);
     bool only_a_limit(Bug::Kind kind) const;
-    void note_races();
+    void note_races(u64 waiting_site);
     std::vector<Step> schedule() const;
 
     Progress& progress_;

@@ -234,6 +234,18 @@ bool Machine::read(Address address, std::span<u8> into) const {
     return true;
 }
 
+std::optional<u64> Machine::defined_value(Address address, u64 size) const {
+    const Object* found = object(address);
+    const u64 id = object_of(address);
+    const u64 offset = address - (id << offset_bits);
+    if (found == nullptr || size > 8 || offset > found->size || size > found->size - offset) return {};
+    const Space& space = spaces_[owner_of(id)];
+    u64 value = 0, undefined = 0;
+    std::memcpy(&value, &space.bytes[found->at + offset], size);
+    std::memcpy(&undefined, &space.undefined[found->at + offset], size);
+    return undefined == 0 || !options_.uninitialised ? std::optional(value) : std::nullopt;
+}
+
 // ------------------------------------------------------------------------------------------- threads
 
 Slot Machine::find_name(Slot parent, u32 child) {

@@ -91,6 +91,7 @@ public:
     const std::vector<u32>& ranges() const { return ranges_; }
     bool varies() const { return varies_; }
     bool section() const { return section_; }
+    bool guarded_access() const { return section_ && guarded_; }  // one access and its guards
     bool guarded() const { return section_ && guarded_; }  // it is one access and its guards
     u64 expected() const { return expected_; }  // by a compare-exchange
 
@@ -132,6 +133,8 @@ public:
     }
     const Object* object(Address address) const;
     bool read(Address address, std::span<u8> into) const;
+    // The value of at most 8 bytes in an object; nothing if some of them were never written, or are not there.
+    std::optional<u64> defined_value(Address address, u64 size) const;
     void poke(Address address, u32 size, u64 value);  // into an object; undone by `rewind`
     std::vector<Operation> take_operations() {
         forget_at_ = most_recorded;
