@@ -184,9 +184,23 @@ void Execution::synchronise(Position position, Position before_it) {
         });
 }
 
+// Whether a compare-exchange would find what it expects right after an event that wrote there, or before all of them.
+bool Execution::would_write(const Access& access, Position after) const {
+    std::optional<u64> value = access.known ? std::optional(access.before) : machine_.defined_value(access.address, access.size);
+    for (const auto& [event, write] : met_) {
+        if (event == after) break;
+        if (!write.writes) continue;
+        value.reset();
+        if (write.known && write.address == access.address && write.size == access.size) value = write.before;
+    }
+    return !value || *value == machine_.expected();
+}
+
 void Execution::find_waiting_races(Slot thread, Position last, Position end, std::span<const Access> accesses) {
     const auto is_before = [&](Position event, Position other) { return other != nowhere && (event == other || happens_before(event, other)); };
-    for (const Access& access : accesses) {
+    for (const Access& made : accesses) {
+        Access access = made;
+        access.writes |= access.conditional;  // at another time, it might
         met_.clear();
         index_.conflicts(access, false, [&](Position event, const Access& earlier) {
             if (event < end) met_.emplace_back(event, earlier);
@@ -201,6 +215,7 @@ void Execution::find_waiting_races(Slot thread, Position last, Position end, std
             const auto read = std::ranges::find_if(met_, [&](const auto& met) {
                 return met.second.writes && (is_before(met.first, first) || is_before(met.first, last));
             });
+            if (access.conditional && !earlier.writes && !would_write(made, read == met_.end() ? nowhere : read->first)) continue;
             const bool acquires = access.ordering != Ordering::plain && access.ordering != Ordering::relaxed && access.ordering != Ordering::release;
             if (acquires && read != met_.end() && released_[std::size_t{read->first} * stride_ + event.thread] >= event.index) continue;
             waiting_races_.push_back({first, last, thread});

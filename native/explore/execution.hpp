@@ -192,6 +192,7 @@ public:
 
 private:
     void synchronise(Position position, Position before_it);
+    bool would_write(const Access& access, Position after) const;
     void find_waiting_races(Slot thread, Position last, Position end, std::span<const Access> accesses);
     u32* row(Position position) { return clocks_.data() + std::size_t{position} * stride_; }
     const u32* row(Position position) const { return clocks_.data() + std::size_t{position} * stride_; }

@@ -24,6 +24,7 @@ struct Access {
     Commuting commuting;
     Ordering ordering;
     bool known = false;
+    bool conditional = false;  // a compare-exchange: `writes` says whether it did
 };
 
 inline constexpr u64 everything = std::numeric_limits<u64>::max();

@@ -641,7 +641,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     const auto commuting = in.op == Op::update && in.dst < 0 ? commuting_class[static_cast<std::size_t>(in.d)] : Commuting::no;
                     const auto ordering = thread.state.depth != 0 && !guarded_ ? Ordering::seq_cst : static_cast<Ordering>(in.c);
                     const bool known = writes && (!Shadow || get(unknown, in.size) == 0);
-                    accesses_.push_back({address, in.size, writes ? get(bytes, in.size) : 0, !storing, writes, commuting, ordering, known});
+                    accesses_.push_back({address, in.size, writes ? get(bytes, in.size) : 0, !storing, writes, commuting, ordering, known, in.op == Op::compare_exchange});
                 }
                 if (!place.object->alive) [[unlikely]] return failing(dead(*place.object), address, in.size);
                 if (in.op == Op::load) {

@@ -12,13 +12,18 @@ namespace {
 constexpr std::size_t most_places = 4096;  // a loop with more of them is not said to be endless
 }
 
-// Everything that the future of a thread depends on, but memory.
+// Everything that the future of a thread depends on, but memory that others can reach.
 std::vector<u64> Machine::place(Slot slot) const {
     const Thread& thread = threads_[slot];
     std::vector<u64> place{u64{thread.state.frames}, u64{thread.state.top}, spaces_[slot].objects.size()};
     for (u32 i = 0; i < thread.state.frames; ++i) place.push_back(thread.frames[i].pc);
     place.insert(place.end(), thread.values.begin(), thread.values.begin() + thread.state.top);
     place.insert(place.end(), thread.undefined.begin(), thread.undefined.begin() + thread.state.top);
+    for (const Object& object : spaces_[slot].objects) {
+        if (!object.is_private) continue;
+        for (u64 at = object.at; at < object.at + object.size; ++at)
+            place.push_back(spaces_[slot].bytes[at] | u64{spaces_[slot].undefined[at]} << 8);
+    }
     return place;
 }
 
