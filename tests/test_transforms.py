@@ -147,6 +147,28 @@ def test_members_of_a_structure_become_registers() -> None:
     )
 
 
+def test_a_part_that_is_accessed_as_a_pointer_and_as_an_integer() -> None:
+    """What compilers make of an atomic operation on a pointer."""
+
+    def build(f: FunctionBuilder, x: GlobalAddress) -> None:
+        expected = f.local("expected", PTR, x)
+        f.store(expected, f.load(x, I64), I64)
+        f.store(x, f.load(expected, I64), I64)
+        f.store(x, f.load(expected, PTR), PTR)
+
+    assert (
+        promoted(build)
+        == """entry:
+    %1 = load i64 @x
+    %expected = bitcast i64 %1 to ptr
+    %2 = bitcast ptr %expected to i64
+    store i64 %2, @x
+    store ptr %expected, @x
+    return
+"""
+    )
+
+
 def test_phis_that_were_there_see_the_registers() -> None:
     def build(f: FunctionBuilder, x: GlobalAddress) -> None:
         count = f.local("count", I32, 0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mazurka.escaping import visible
 from mazurka.program.cfg import innermost_loop, natural_loops
-from mazurka.program.instructions import Location
+from mazurka.program.instructions import Instruction, Location
 
 if TYPE_CHECKING:
     from mazurka.program.program import Function
@@ -42,6 +42,9 @@ class Source:
     def function(self, pc: int) -> Function:
         return self._origin[pc][0]
 
+    def instruction(self, pc: int) -> Instruction:
+        return self._origin[pc][1]
+
     def position(self, frames: Sequence[int]) -> Position | None:
         """`frames` are code positions, innermost call first. None where no user code is among them."""
         for depth, pc in enumerate(frames):
@@ -50,7 +53,8 @@ class Source:
                 location = instruction.location or function.location
                 library = spoken(self.function(frames[depth - 1]).name) if depth else None
                 file, line = (location.file, location.line) if location else (None, None)
-                return Position(file, line, spoken(function.name), depth, library)
+                name = location.function if location and location.function else function.name
+                return Position(file, line, spoken(name), depth, library)
         return None
 
     def outermost(self, frames: Sequence[int]) -> str | None:

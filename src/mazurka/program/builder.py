@@ -27,6 +27,7 @@ from typing import Literal, overload
 from mazurka.program.cfg import successors
 from mazurka.program.instructions import (
     Assume,
+    AssumeOrigin,
     AtomicBegin,
     AtomicEnd,
     Await,
@@ -167,6 +168,11 @@ class FunctionBuilder:
     def here(self) -> str:
         """The name of the current block, for phis."""
         return self._block().name
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing can get here: the current block has ended, and no other was started."""
+        return self._current is None
 
     def at(self, file: str, line: int, column: int = 0) -> None:
         """The source location of the instructions that follow."""
@@ -378,9 +384,9 @@ class FunctionBuilder:
             self.store(mutex, NULL, ordering="release")
 
     @contextmanager
-    def atomic(self) -> Iterator[None]:
-        """What is inside is one event."""
-        self._emit(AtomicBegin())
+    def atomic(self, *, guarded: bool = False) -> Iterator[None]:
+        """What is inside is one event; `guarded`: one access and its guards."""
+        self._emit(AtomicBegin(guarded))
         yield
         if self._current is not None:
             self._emit(AtomicEnd())
@@ -391,8 +397,8 @@ class FunctionBuilder:
     def atomic_end(self) -> None:
         self._emit(AtomicEnd())
 
-    def assume(self, condition: Operand) -> None:
-        self._emit(Assume(self._value(condition, I1)))
+    def assume(self, condition: Operand, origin: AssumeOrigin = "program") -> None:
+        self._emit(Assume(self._value(condition, I1), origin))
 
     def await_(self, condition: Operand, what: str, object: Operand, holder: Operand = NULL) -> None:
         self._emit(Await(self._value(condition, I1), what, self._value(object, PTR), self._value(holder, PTR)))

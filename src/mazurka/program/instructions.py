@@ -16,11 +16,13 @@ from mazurka.program.types import PTR, Type
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in a source file. Column 0 is unknown."""
+    """A place in a source file. Column 0 is unknown. `function` is set for code that was put into another function
+    (`transforms.inline`): the one that it comes from."""
 
     file: str
     line: int
     column: int = 0
+    function: str | None = None
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"

@@ -272,12 +272,12 @@ def _operation(instruction: Instruction, names: Names) -> str:
             return "self"
         case Choose(count):
             return f"choose {show(count)}"
-        case Assume(condition):
-            return f"assume {show(condition)}"
+        case Assume(condition, origin):
+            return f"assume {show(condition)}" + ("" if origin == "program" else f", {origin}")
         case Await(condition, what, object, holder):
             return f"await {show(condition)}, {json.dumps(what)} at {show(object)} held by {show(holder)}"
-        case AtomicBegin():
-            return "atomic begin"
+        case AtomicBegin(guarded):
+            return "guarded begin" if guarded else "atomic begin"
         case AtomicEnd():
             return "atomic end"
         case Output(byte):

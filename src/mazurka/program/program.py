@@ -39,6 +39,11 @@ class Function:
     def entry(self) -> Block:
         return next(iter(self.blocks.values()))
 
+    @property
+    def size(self) -> int:
+        """How many instructions there are."""
+        return sum(len(block.instructions) for block in self.blocks.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Relocation:

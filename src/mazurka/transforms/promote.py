@@ -1,12 +1,15 @@
 """Local variables in registers: SSA construction for the objects of `StackAlloc`s.
 
 An object is promoted when all that is ever done with its address are loads and stores, at constant offsets within
-its bounds, that cut it into disjoint parts of one type each: an access touches exactly one part, never several and
+its bounds, that cut it into disjoint parts of one width each: an access touches exactly one part, never several and
 never half of one. Each part then becomes a variable of its own. Such an object is known to nobody but its function,
 so nobody can tell the difference: a load gives what the last store to the same part put there, and before that an
 undefined value. A `StackAlloc` makes a new object each time it is executed, so it makes its parts undefined again.
 (No address outlives that: all uses are dominated by the `StackAlloc`, and none goes through a phi.) Accesses that
 would be errors, out of bounds or misaligned, stay as they are, and with them their whole object.
+
+The accesses to a part may be of different types, as compilers pass pointers to atomic operations and back through
+memory, as integers. The first type that is met becomes that of the variable, and the others are converted.
 
 Phis are placed at the iterated dominance frontiers of the stores (Cytron et al. 1991), for the parts that are live
 into some block.
@@ -19,6 +22,7 @@ from dataclasses import dataclass
 from mazurka.program.cfg import Dominators, dominance_frontiers, dominators, predecessors
 from mazurka.program.instructions import (
     Constant,
+    Convert,
     Instruction,
     Load,
     Offset,
@@ -40,7 +44,7 @@ class _Object:
 
     variable: str
     size: int
-    parts: dict[tuple[int, Type], _Part]
+    parts: dict[tuple[int, int], _Part]  # by offset in bytes and width in bits
     promotable: bool = True
 
 
@@ -84,7 +88,7 @@ def _find_parts(function: Function, tree: Dominators) -> tuple[_Accesses, _Objec
         if offset < 0 or offset + type.size > object.size or offset % instruction.align:
             object.promotable = False
             return
-        part = object.parts.setdefault((offset, type), _Part(object.variable, type))
+        part = object.parts.setdefault((offset, type.bits), _Part(object.variable, type))
         accesses[instruction] = object, part
 
     # Definitions come before uses in this order, except for those of phis.
@@ -117,10 +121,10 @@ def _find_parts(function: Function, tree: Dominators) -> tuple[_Accesses, _Objec
 
     for object in allocations.values():
         end = 0
-        for (offset, type), _ in sorted(object.parts.items(), key=lambda item: item[0][0]):
+        for (offset, _), part in sorted(object.parts.items(), key=lambda item: item[0]):
             if offset < end:
                 object.promotable = False
-            end = offset + type.size
+            end = offset + part.type.size
     return (
         {instruction: part for instruction, (object, part) in accesses.items() if object.promotable},
         {instruction: list(o.parts.values()) for instruction, o in allocations.items() if o.promotable},
@@ -193,9 +197,9 @@ def _rename(
             elif instruction in accesses:
                 part = accesses[instruction]
                 if isinstance(instruction, Store):
-                    values[part] = instruction.value
+                    values[part] = _converted(instruction.value, Register(part.name, part.type), instruction, kept)
                 elif instruction.result is not None:
-                    replaced[instruction.result] = values[part]
+                    replaced[instruction.result] = _converted(values[part], instruction.result, instruction, kept)
             else:
                 kept.append(instruction)
         block.instructions = kept
@@ -210,6 +214,14 @@ def _rename(
             undefined = Constant(part.type, undefined=True)
             phi.incoming = [(source, at_end[source].get(part, undefined)) for source in sources[name]]
             block.phis.append(phi)
+
+
+def _converted(value: Value, result: Register, access: Instruction, kept: list[Instruction]) -> Value:
+    """A value in the type of `result`, which is where it goes if it has another one."""
+    if value.type == result.type:
+        return value
+    kept.append(Convert("bitcast", value, result=result, location=access.location))
+    return result
 
 
 def _resolve(value: Value, replaced: dict[Register, Value]) -> Value:

@@ -1,0 +1,192 @@
+"""Conditions in the words of the source: `x != 1`, `flag[1] == 1 and turn == 1`."""
+
+from __future__ import annotations
+
+from mazurka.escaping import visible
+from mazurka.positions import spoken
+from mazurka.program.instructions import (
+    Binary,
+    Call,
+    Choose,
+    CompareExchange,
+    Constant,
+    Convert,
+    FunctionAddress,
+    GlobalAddress,
+    Instruction,
+    Load,
+    Offset,
+    Register,
+    StackAlloc,
+    ThreadLocalAddress,
+    Update,
+    Value,
+)
+from mazurka.program.operands import definitions
+from mazurka.program.program import Function, Program
+from mazurka.program.types import I1, Pointer
+from mazurka.transforms.conditions import OPPOSITE, Conjunction, Operation, Term, ValueSet
+
+_SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^", "shl": "<<", "lshr": ">>", "ashr": ">>",
+    "sdiv": "/", "udiv": "/", "srem": "%", "urem": "%", "fadd": "+", "fsub": "-", "fmul": "*", "fdiv": "/",
+    "eq": "==", "ne": "!=", "ult": "<", "ule": "<=", "ugt": ">", "uge": ">=", "slt": "<", "sle": "<=", "sgt": ">",
+    "sge": ">=", "foeq": "==", "fune": "!=", "folt": "<", "fole": "<=", "fogt": ">", "foge": ">=",
+}  # fmt: skip
+
+_FEW = 3  # values that are listed
+
+
+class Words:
+    """How to say what the registers of a function hold."""
+
+    def __init__(self, program: Program, function: Function) -> None:
+        self._program = program
+        self._origin: dict[Register, Instruction] = {}
+        for block in function.blocks.values():
+            for instruction in block.instructions:
+                for register in definitions(instruction):
+                    self._origin[register] = instruction
+
+    def conjunction(self, literals: Conjunction) -> str:
+        said = [self.literal(term, values) for term, values in literals.items() if not values.full]
+        return " and ".join(dict.fromkeys(said)) or "always"
+
+    def literal(self, term: Term, values: ValueSet) -> str:
+        if term.type == I1:
+            wanted = 1 in values
+            if isinstance(term, Operation) and term.op in OPPOSITE:
+                left, right = (self.term(operand) for operand in term.operands)
+                return f"{left} {_SIGNS[term.op if wanted else OPPOSITE[term.op]]} {right}"
+            return self.term(term) if wanted else f"not {self._nested(term)}"
+        text = self.term(term)
+        others = [number for first, last in (~values).ranges for number in range(first, min(last, first + _FEW) + 1)]
+        if len(others) <= _FEW:
+            return " and ".join(f"{text} != {_number(number, term)}" for number in others)
+        arcs = sorted(values.arcs(), key=lambda arc: _signed(arc[0], values.bits))
+        ranges = [_range(text, first, last, term) for first, last in arcs]
+        return ranges[0] if len(ranges) == 1 else f"({' or '.join(ranges)})"
+
+    def term(self, term: Term) -> str:
+        match term:
+            case Constant(undefined=True):
+                return "an undefined value"
+            case Constant(value=number):
+                return _number(number, term) if isinstance(number, int) else f"{number:g}"
+            case GlobalAddress(name, offset):
+                return f"&{self._part(name, None, offset)}"
+            case FunctionAddress(name):
+                return spoken(name)
+            case Register():
+                return self._register(term)
+            case Operation("zext" | "sext" | "trunc" | "bitcast", (inner,)):
+                return self.term(inner)
+            case Operation("select", operands):
+                condition, if_true, if_false = (self._nested(operand) for operand in operands)
+                return f"{condition} ? {if_true} : {if_false}"
+            case Operation(op, (left, right)) if op in _SIGNS:
+                return f"{self._nested(left)} {_SIGNS[op]} {self._nested(right)}"
+            case Operation(op, operands):
+                return f"{op}({', '.join(self.term(operand) for operand in operands)})"
+
+    def place(self, address: Value) -> str:
+        """The name of what is at an address."""
+        index: Value | None = None
+        offset = 0
+        while True:
+            match self._origin.get(address) if isinstance(address, Register) else address:
+                case Offset(base, Constant(value=int(steps)), scale, displacement):
+                    address, offset = base, offset + _signed(steps, 64) * scale + displacement
+                case Offset(GlobalAddress() as base, steps, _, displacement) if index is None:
+                    address, index, offset = base, steps, offset + displacement
+                case GlobalAddress(name, start):
+                    return self._part(name, index, start + offset)
+                case ThreadLocalAddress(name):
+                    return self._part(name, index, offset)
+                case StackAlloc(variable=str(name)):
+                    return visible(name) + (f" (+{offset})" if offset else "")
+                case _:
+                    return (
+                        f"*({self.term(address)} {'-' if offset < 0 else '+'} {abs(offset)})"
+                        if offset
+                        else f"*{self._nested(address)}"
+                    )
+
+    def _register(self, register: Register) -> str:
+        match self._origin.get(register):
+            case Load() | Update() | CompareExchange() as access:
+                return self.place(access.address)
+            case Call(str(name)):
+                return f"{spoken(name)}()"
+            case Binary(op, left, right) if op in _SIGNS:
+                return f"{self._nested(left)} {_SIGNS[op]} {self._nested(right)}"
+            case Convert(_, value):
+                return self.term(value)
+            case Offset(base, Constant(value=int(index)), scale, displacement):
+                distance = (index * scale + displacement + (1 << 63)) % (1 << 64) - (1 << 63)
+                return f"{self._nested(base)} {'-' if distance < 0 else '+'} {abs(distance)}"
+            case Choose():
+                return "a choice"
+            case _:
+                return visible(register.name) or "a value"
+
+    def _nested(self, term: Term) -> str:
+        text = self.term(term)
+        return f"({text})" if " " in text and not text.startswith("(") else text
+
+    def _part(self, name: str, index: Value | None, offset: int) -> str:
+        """The part of a variable at an offset; if it is an array, from the start of its element with an index."""
+        variable = self._program.globals[name]
+        text, key = visible(variable.display or variable.name), variable.debug_type
+        if index is not None:
+            kind = self._program.debug_types.get(key or "")
+            text, key = f"{text}[{self.term(index)}]", kind.element if kind is not None else None
+        return text + self._path(key, offset)
+
+    def _path(self, key: str | None, offset: int) -> str:
+        """The way from a type to the scalar at an offset in it."""
+        path = ""
+        while (kind := self._program.debug_types.get(key or "")) is not None:
+            element = self._program.debug_types.get(kind.element or "")
+            if kind.kind == "array" and element is not None and element.size:
+                path, key, offset = f"{path}[{offset // element.size}]", kind.element, offset % element.size
+            elif kind.kind in ("struct", "union"):
+                inside = [member for member in kind.members if member.offset <= offset]
+                if not inside:
+                    break
+                member = max(inside, key=lambda member: member.offset)
+                if member.name and not member.name.startswith("__"):  # those are the library's
+                    path = f"{path}.{member.name}"
+                key, offset = member.type, offset - member.offset
+            else:
+                break
+        return f"{path} (+{offset})" if offset else path
+
+
+def _range(text: str, first: int, last: int, term: Term) -> str:
+    """That something is among the numbers from `first` up to `last`, perhaps through zero."""
+    bits = term.type.bits
+    size, half = 1 << bits, 1 << (bits - 1)
+    if first == last:
+        return f"{text} == {_number(first, term)}"
+    lowest, highest = 0, size - 1
+    if _signed(first, bits) <= _signed(last, bits) or first > last:
+        first, last = _signed(first, bits), _signed(last, bits)
+        lowest, highest = -half, half - 1
+    if first > last:
+        return f"({text} <= {last} or {text} > {first - 1})"
+    if first == lowest:
+        return f"{text} < 0" if last == -1 else f"{text} <= {last}"
+    if last == highest:
+        return f"{text} >= 0" if first == 0 else f"{text} > {first - 1}"
+    return f"{first} <= {text} <= {last}"
+
+
+def _number(number: int, term: Term) -> str:
+    if isinstance(term.type, Pointer):
+        return hex(number) if number else "null"
+    return str(_signed(number, term.type.bits) if term.type != I1 else number)
+
+
+def _signed(number: int, bits: int) -> int:
+    return number - (1 << bits) if number >> (bits - 1) else number
