@@ -1,16 +1,39 @@
 """Transformations of programs, in place, each of which keeps what a program can do and what can be seen of it."""
 
+from __future__ import annotations
+
 from mazurka.program.program import Program
+from mazurka.transforms.awaits import make_awaits
 from mazurka.transforms.escape import find_private_objects
 from mazurka.transforms.promote import promote
+from mazurka.transforms.purity import eliminate_pure_iterations
+from mazurka.transforms.unroll import bound_loops
 
-__all__ = ["find_private_objects", "prepare", "promote"]
+__all__ = [
+    "bound_loops",
+    "eliminate_pure_iterations",
+    "find_private_objects",
+    "make_awaits",
+    "prepare",
+    "promote",
+]
 
 
-def prepare(program: Program) -> Program:
-    """What is done to every valid program before it is checked: local variables go to registers, and what stays in
-    memory but cannot be shared is marked as private. In this order, because a variable in a register leaks nothing."""
+def prepare(program: Program, *, purity: bool = True, awaits: bool = True, unroll: int | None = None) -> Program:
+    """What is done to every valid program before it is checked.
+
+    Local variables go to registers. Iterations of loops that do nothing are cut short (`purity`), which shows what a
+    loop waits for; accesses wait for what is assumed of them (`awaits`). Loops that may go on after `unroll` iterations
+    are stopped there. What stays in memory but cannot be shared is marked as private. In this order: a variable in a
+    register leaks nothing and is seen to be the same after an iteration, a guard is an assume that follows its access,
+    and a counter of iterations would make each of them do something."""
     for function in program.functions.values():
         promote(function)
+    if purity:
+        eliminate_pure_iterations(program, awaits=awaits)
+    if awaits:
+        make_awaits(program)
+    if unroll is not None:
+        bound_loops(program, unroll)
     find_private_objects(program)
     return program

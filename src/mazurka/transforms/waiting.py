@@ -1,0 +1,189 @@
+"""Loops that wait for one of several variables, as one event: `while (flag && turn == other);`
+
+Where a loop reads one variable, the read can wait (`awaits`). A loop that reads several could wait in the last of its
+reads only: too late, if what it has read before has changed meanwhile. But some loops could as well read all of their
+variables at once. Let such a loop
+
+- do nothing but load, atomically, and branch, from places that do not change and of which it does not depend on the
+  time whether they can be read at all: parts of global variables, or of the same object;
+- leave in one direction only, and without a trace: nobody uses what it has read, so that it does not matter why it
+  was left;
+- and let *no exit depend on an old read*: on each way out, the value that was read last, alone, rules out that a
+  round that reads it goes on. (This is so in `while (a(x) && b(y))`, but not in `while (a(x) || b(y))`.)
+
+Then a whole round can be one event that waits until it leaves. It does nothing that the loop cannot do. And whenever
+the loop is left, it is left just after its last read; a round done at once at that moment reads the same there, so
+that it does not go on, either: it leaves, to the same place and with the same variables.
+
+What such an event has read it may have read later than the loop would have, so it may know more of what others
+did. That could hide a data race, unless whatever can be seen of others has happened before. So this is done only in
+programs in which all atomic accesses synchronise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mazurka.program.instructions import (
+    Assume,
+    AtomicBegin,
+    AtomicEnd,
+    Branch,
+    Constant,
+    GlobalAddress,
+    Instruction,
+    Jump,
+    Load,
+    Register,
+    Switch,
+    Terminator,
+    Value,
+)
+from mazurka.program.operands import operands
+from mazurka.program.program import Block
+from mazurka.program.types import I1
+from mazurka.transforms.conditions import Conjunction, Operation, Term, both, computed, registers
+from mazurka.transforms.iterations import Disjunct, Iteration, value_from
+from mazurka.transforms.simplify import remove_unreachable_blocks
+
+
+def wait_at_once(iteration: Iteration) -> Assume | None:
+    """Make a round of a loop one event that waits until the loop can be left, if it is such a loop. Its guard."""
+    exit = _exit(iteration)
+    if exit is None or not _only_reads(iteration) or not _leaves_no_trace(iteration):
+        return None
+    if not iteration.knowledge.synchronises or _depends_on_old_reads(iteration):
+        return None
+    return _make_one_event(iteration, *exit)
+
+
+def _exit(iteration: Iteration) -> tuple[Block, list[Value]] | None:
+    """The block to which control leaves the loop, on the way of nothing but jumps, and what its phis get; if there is
+    only one, and they get the same on each way."""
+    blocks = iteration.function.blocks
+    found: tuple[Block, list[Value]] | None = None
+    for block in iteration.blocks:
+        for target in iteration.targets(block):
+            if target in iteration.loop.blocks:
+                continue
+            source, passed = block, {target}
+            while len(blocks[target].instructions) == 1 and not blocks[target].phis:
+                match blocks[target].terminator:
+                    case Jump(following) if following not in passed:
+                        source, target = blocks[target], following
+                        passed.add(target)
+                    case _:
+                        break
+            arrival = blocks[target], [value_from(phi, source) for phi in blocks[target].phis]
+            if found is not None and found != arrival:
+                return None
+            found = arrival
+    return found
+
+
+def _only_reads(iteration: Iteration) -> bool:
+    """Whether the loop reads several places that do not change, and does nothing else, without inner loops."""
+    bases: list[Term] = []
+    for block in iteration.blocks:
+        for instruction in block.instructions:
+            if isinstance(instruction, Load) and instruction.ordering != "plain":
+                address = iteration.term(instruction.address)
+                if not all(_is_constant(iteration, register) for register in registers(address)):
+                    return False
+                while isinstance(address, Operation) and address.op == "offset":
+                    address = address.operands[0]
+                bases.append(address)
+            elif not isinstance(instruction, Terminator) and computed(instruction, iteration.term) is None:
+                return False
+        for target in iteration.targets(block):
+            inside = target in iteration.loop.blocks and target != iteration.header.name
+            if inside and iteration.is_back_edge(block.name, target):
+                return False
+    return len(bases) > 1 and (all(isinstance(base, GlobalAddress) for base in bases) or len(set(bases)) == 1)
+
+
+def _is_constant(iteration: Iteration, register: Register) -> bool:
+    """Whether a register is the same in each round, given that the loop does not change its variables."""
+    return register not in iteration.home or (register not in iteration.origin and register not in iteration.phis)
+
+
+def _leaves_no_trace(iteration: Iteration) -> bool:
+    """Whether nobody uses what the loop has read: not after it, and not in the next round."""
+    for block in iteration.function.blocks.values():
+        if block.name not in iteration.loop.blocks:
+            used = [value for instruction in block.instructions for value in operands(instruction)]
+            used += (value for phi in block.phis for _, value in phi.incoming)
+            if any(value in iteration.home for value in used if isinstance(value, Register)):
+                return False
+    return all(
+        iteration.term(value) == iteration.term(phi.result)
+        for phi in iteration.header.phis
+        for name, value in phi.incoming
+        if name in iteration.loop.blocks
+    )
+
+
+def _depends_on_old_reads(iteration: Iteration) -> bool:
+    """Whether the loop may be left though a round that reads the same as the last read might go on."""
+
+    def at_end(_: Block, target: str) -> list[Disjunct]:
+        return [] if target in iteration.loop.blocks else [Disjunct({})]
+
+    def before(instruction: Instruction, disjuncts: list[Disjunct]) -> list[Disjunct]:
+        if isinstance(instruction, Load):
+            return [replace(disjunct, pin=disjunct.pin or instruction) for disjunct in disjuncts]
+        return disjuncts
+
+    ways_out = iteration.propagate(at_end, before)
+    if iteration.limit is not None:  # there are more
+        return True
+    return any(
+        both(_known_from(iteration, way_out), way_back.literals) is not None
+        for way_out in ways_out
+        for way_back in iteration.purity
+    )
+
+
+def _known_from(iteration: Iteration, way_out: Disjunct) -> Conjunction:
+    """What a way out of the loop says of its last read alone."""
+    return {
+        term: values
+        for term, values in way_out.literals.items()
+        if all(_is_constant(iteration, r) or iteration.origin.get(r) is way_out.pin for r in registers(term))
+    }
+
+
+def _make_one_event(iteration: Iteration, target: Block, values: list[Value]) -> Assume:
+    header, location = iteration.header, iteration.location
+    guard = Assume(Constant(I1, 0), "loop", location=location)
+    leave = Block(f"{header.name}.leave")
+    leave.instructions = [AtomicEnd(location=location), Jump(target.name, location=location)]
+    again = Block(f"{header.name}.again")
+    again.instructions = [guard, AtomicEnd(location=location), Jump(header.name, location=location)]
+    inside = iteration.loop.blocks
+    for phi, value in zip(target.phis, values, strict=True):
+        phi.incoming = [*((name, other) for name, other in phi.incoming if name not in inside), (leave.name, value)]
+    for phi in header.phis:
+        phi.incoming = [
+            *((name, begin) for name, begin in phi.incoming if name not in inside),
+            (again.name, phi.result),
+        ]
+    for block in iteration.blocks:
+        exits = {name: leave.name for name in iteration.targets(block) if name not in inside}
+        _redirect(block.terminator, {**exits, header.name: again.name})
+    header.instructions.insert(0, AtomicBegin(guarded=True, location=location))
+    for block in leave, again:
+        iteration.function.blocks[block.name] = block
+    remove_unreachable_blocks(iteration.function)
+    return guard
+
+
+def _redirect(terminator: Terminator, targets: dict[str, str]) -> None:
+    match terminator:
+        case Jump(target):
+            terminator.target = targets.get(target, target)
+        case Branch(_, if_true, if_false):
+            terminator.if_true, terminator.if_false = targets.get(if_true, if_true), targets.get(if_false, if_false)
+        case Switch(_, cases, default):
+            terminator.cases = [(number, targets.get(target, target)) for number, target in cases]
+            terminator.default = targets.get(default, default)
