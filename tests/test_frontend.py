@@ -595,7 +595,7 @@ def test_functions_called_verifier_atomic_run_atomically(load: Load_) -> None:
     section = program.functions["__VERIFIER_atomic_take"].entry.instructions
     assert isinstance(section[0], AtomicBegin)
     assert isinstance(section[-2], AtomicEnd)
-    assert instructions(program.functions["__VERIFIER_assume"], Assume)
+    assert instructions(program.functions["__VERIFIER_atomic_take"], Assume)
 
 
 def test_a_reach_error_of_the_program_is_used_as_it_is(load: Load_) -> None:

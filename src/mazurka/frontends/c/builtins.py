@@ -71,7 +71,7 @@ def is_intrinsic(name: str) -> bool:
 
 def is_builtin(name: str) -> bool:
     """Whether a name means an instruction where the program does not define it."""
-    return name in _FAILURES
+    return name in _DEFAULTS
 
 
 def refusal(name: str) -> str:
@@ -111,7 +111,7 @@ def translate(t: FunctionTranslator, site: CallSite, name: str) -> None:
             return
         builtin = _LLVM[base]
     else:
-        builtin = _MACHINE[name] if name in _MACHINE else _FAILURES[name]
+        builtin = _MACHINE[name] if name in _MACHINE else _DEFAULTS[name]
     # A literal that only says something to us must not become a variable of the program.
     texts = _TEXTS.get(name, ())
     arguments = [
@@ -490,7 +490,7 @@ _MACHINE: dict[str, Builtin] = {
     "__mazurka_output": _effect(lambda arguments: Output(arguments[0])),
 }
 
-# ------------------------------------------------------------------ failures, unless the program defines them
+# --------------------------------------------------------- instructions, unless the program defines them
 
 
 def _assertion(text: int) -> Builtin:
@@ -509,7 +509,15 @@ def _cpp_abort(t: FunctionTranslator, site: CallSite, arguments: Arguments) -> S
     return []
 
 
-_FAILURES: dict[str, Builtin] = {
+def _assume_int(t: FunctionTranslator, site: CallSite, arguments: Arguments) -> Sequence[Value]:
+    """No call, so that the assumption is seen to be about what was just read (`transforms.awaits`)."""
+    if len(arguments) != 1 or not isinstance(arguments[0].type, Int):
+        raise Unsupported("calls '__VERIFIER_assume' with something else than one integer")
+    return _assume(t, site, arguments)
+
+
+_DEFAULTS: dict[str, Builtin] = {
+    "__VERIFIER_assume": _assume_int,
     "__assert_fail": _assertion(0),
     "__assert": _assertion(0),
     "__assert_rtn": _assertion(3),

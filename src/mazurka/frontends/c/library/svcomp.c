@@ -2,8 +2,6 @@
  * possibilities to try; a range that the program states has not. */
 #include "mazurka.h"
 
-void __VERIFIER_assume(int condition) { __mazurka_assume(condition != 0); }
-
 void __VERIFIER_atomic_begin(void) { __mazurka_atomic_begin(); }
 
 void __VERIFIER_atomic_end(void) { __mazurka_atomic_end(); }

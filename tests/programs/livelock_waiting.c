@@ -1,4 +1,4 @@
-// expect: bug steps
+// expect: bug livelock
 // A thread spins until another one does something, which never happens.
 #include <pthread.h>
 #include <stdatomic.h>
