@@ -186,7 +186,7 @@ def test_control_characters_are_not_shown_raw(tmp_path: Path) -> None:
             "a choice among more than 65,536 values, which is a limit of Mazurka; choose among fewer",
         ),
         (
-            "for (volatile int i = 0;; i++) {}",
+            "for (volatile unsigned i = 0; i + 1; i++) {}",
             "no end within 10,000,000 instructions without a step that others could see",
         ),
     ],
@@ -207,3 +207,128 @@ def test_a_limit_says_that_it_is_one(tmp_path: Path, body: str, message: str) ->
     told = result.bug.message if result.bug else result.reason
     assert told is not None
     assert message in told
+
+
+# ----------------------------------------------------------------------------------------------- livelocks
+
+
+WAITERS = """
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+void __VERIFIER_assume(int);
+struct lock { int owner; atomic_int held; };
+struct lock *lock;
+atomic_int flag[2], turn;
+pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+void *one(void *unused) {
+    ONE;
+    return unused;
+}
+void *other(void *unused) {
+    OTHER;
+    return unused;
+}
+int main(void) {
+    pthread_t threads[2];
+    lock = calloc(1, sizeof *lock);
+    flag[1] = turn = 1;
+    pthread_create(&threads[0], 0, one, 0);
+    pthread_create(&threads[1], 0, other, 0);
+    pthread_join(threads[0], 0);
+    pthread_join(threads[1], 0);
+}
+"""
+
+
+def waiters(directory: Path, one: str, other: str = "", **options: bool) -> Result:
+    path = directory / "program.c"
+    path.write_text(WAITERS)
+    return check(path, compiler_arguments=[f"-DONE={one}", f"-DOTHER={other}"], races="ignore", **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("awaits", [True, False])
+@pytest.mark.parametrize(
+    ("loop", "watched"),
+    [
+        ("while (!flag[0]) {}", {"flag[0]": "0"}),
+        ("while (flag[1] && turn == 1) {}", {"flag[1]": "1", "turn": "1"}),
+        ("while (!atomic_load(&lock->held)) {}", {"lock": "lock#1", "lock#1.held": "0"}),
+        ("while (!atomic_compare_exchange_strong(&flag[1], &(int){0}, 1)) {}", {"flag[1]": "1"}),
+        ("for (;;) {}", {}),
+    ],
+)
+def test_which_loop_goes_round_for_ever_and_what_would_end_it(
+    tmp_path: Path, loop: str, watched: dict[str, str], awaits: bool
+) -> None:
+    result = waiters(tmp_path, loop, awaits=awaits)
+    assert result.bug is not None and result.trace is not None
+    assert (result.bug.kind, result.bug.line, result.bug.thread) == ("livelock", 11, "main.1")
+    main, spins = result.trace.waiting
+    assert (main.what, spins.what, spins.line) == ("end of thread", "loop", 11)
+    assert {reading.object: reading.value for reading in spins.watches} == watched
+    told = f"livelock: main.1 goes round the loop at {tmp_path / 'program.c'}:11 for ever"
+    if watched:
+        told += f", waiting for {' or '.join(map(str, spins.watches))} to change"
+    assert result.bug.message == f"{told}; main waits for end of thread main.1"
+
+
+def test_all_loops_must_go_round_for_ever(tmp_path: Path) -> None:
+    """The first loop is left as soon as it looks at `flag[0]` again, which is another execution."""
+    result = waiters(tmp_path, "while (!flag[0] && turn == 1) {}", "flag[0] = 1", awaits=False)
+    assert result.verdict is Verdict.OK
+    assert result.blocked
+
+
+def test_an_assumption_excuses_those_who_wait(tmp_path: Path) -> None:
+    result = waiters(tmp_path, "while (!flag[0]) {}", "__VERIFIER_assume(turn == 0)")
+    assert (result.verdict, result.complete, result.blocked) == (Verdict.OK, 0, 1)
+
+
+@pytest.mark.parametrize("allow_livelock", [False, True])
+def test_who_waits_for_each_other_does_so_whatever_loops_do(tmp_path: Path, allow_livelock: bool) -> None:
+    path = tmp_path / "program.c"
+    path.write_text(WAITERS.replace("pthread_join(threads[0], 0);", "while (!flag[0]) {}"))
+    one = "pthread_mutex_lock(&a); pthread_mutex_lock(&b); flag[0] = 1; pthread_mutex_unlock(&b)"
+    other = "pthread_mutex_lock(&b); pthread_mutex_lock(&a); pthread_mutex_unlock(&a); pthread_mutex_unlock(&b)"
+    arguments = [f"-DONE={one}; pthread_mutex_unlock(&a)", f"-DOTHER={other}"]
+    result = check(path, compiler_arguments=arguments, allow_livelock=allow_livelock)
+    assert result.bug is not None and result.trace is not None
+    assert result.bug.message == (
+        "deadlock: main.1 waits for mutex b, held by main.2; main.2 waits for mutex a, held by main.1"
+    )
+    assert [wait.what for wait in result.trace.waiting] == ["loop", "mutex", "mutex"]
+
+
+def test_peterson(tmp_path: Path) -> None:
+    source = """
+        #include <assert.h>
+        #include <pthread.h>
+        #include <stdatomic.h>
+        atomic_int flag[2], turn;
+        int owner;
+        void *enter(void *argument) {
+            long me = (long)argument, other = 1 - me;
+            flag[me] = 1;
+            turn = other;
+            while (flag[other] && turn == other) {}
+            owner = me;
+            assert(owner == me);
+            flag[me] = 0;
+            return 0;
+        }
+        int main(void) {
+            pthread_t threads[2];
+            for (long i = 0; i < 2; i++)
+                pthread_create(&threads[i], 0, enter, (void *)i);
+            for (int i = 0; i < 2; i++)
+                pthread_join(threads[i], 0);
+        }
+    """
+    result = run(tmp_path, source)
+    assert (result.verdict, result.complete) == (Verdict.OK, 4)
+
+
+def test_a_thread_that_has_waited_just_reads(tmp_path: Path) -> None:
+    result = waiters(tmp_path, "while (!flag[0]) {} abort()", "flag[0] = 1")
+    assert texts(result, "main.1")[:1] == ["reads flag[0] = 1"]

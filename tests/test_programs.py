@@ -90,7 +90,13 @@ def test_program(program: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("lost_update.c", "assertion"), ("lock_order.c", "deadlock"), ("use_after_free.c", "memory"), ("queue.c", None)],
+    [
+        ("lost_update.c", "assertion"),
+        ("lock_order.c", "deadlock"),
+        ("use_after_free.c", "memory"),
+        ("queue.c", None),
+        ("parcel.c", "livelock"),
+    ],
 )
 def test_example(name: str, kind: str | None) -> None:
     result = mazurka.check(EXAMPLES / name)

@@ -10,7 +10,7 @@ import pytest
 import mazurka
 from mazurka.positions import spoken
 from mazurka.program.builder import FunctionBuilder, ProgramBuilder
-from mazurka.program.instructions import GlobalAddress
+from mazurka.program.instructions import AssumeOrigin, GlobalAddress
 from mazurka.program.program import DebugType, Member, Program, Relocation
 from mazurka.program.types import F64, I8, I16, I32, I64, PTR
 from mazurka.schedule import Schedule, Step
@@ -442,6 +442,28 @@ def test_a_replay_without_a_bug_and_one_that_stops_early() -> None:
     assert (whole.verdict, whole.complete) == (mazurka.Verdict.OK, 1)
     early = mazurka.replay(racing(), replace(schedule, steps=steps[:2]))
     assert (early.verdict, early.reason) == (mazurka.Verdict.INCOMPLETE, "the schedule ends before the program does")
+
+
+@pytest.mark.parametrize(
+    ("origin", "told", "verdict"),
+    [
+        ("program", "stops here: an assumption is false", mazurka.Verdict.OK),
+        ("loop", "stops here: the loop would only go round again", mazurka.Verdict.OK),
+        ("bound", "stops here: the loop has gone round as often as it may", mazurka.Verdict.INCOMPLETE),
+    ],
+)
+def test_a_thread_says_why_it_stops(origin: AssumeOrigin, told: str, verdict: mazurka.Verdict) -> None:
+    p = ProgramBuilder()
+    x = p.variable("x")
+    with p.function("worker") as f:
+        seen = f.load(x)
+        f.assume(f.ne(seen, 0), origin)
+    with p.function("main") as f:
+        f.spawn("worker")
+    result = mazurka.replay(build(p, x="int"), Schedule(("main", "main.1"), (Step("main"), Step("main.1"))))
+    assert result.trace is not None
+    assert texts(result.trace) == ["reads x = 0", told]
+    assert (result.verdict, result.blocked, result.bounded) == (verdict, 1, int(origin == "bound"))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The command line: `mazurka check`, `mazurka replay`, `mazurka print`."""
+"""The command line: `mazurka check`, `mazurka replay`, `mazurka loops`, `mazurka print`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ exit codes:
   0  verified: everything was covered and no bug found
   1  a bug was found
   2  the input or the usage is at fault
-  3  incomplete: a limit or an interrupt ended the search
+  3  incomplete: a limit, an interrupt or the bound on loops ended the search
   4  an error in Mazurka itself
 """
 
@@ -89,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_false",
         help="tell apart the orders of updates whose old value nobody uses",
     )
+    _add_loop_options(search)
     search.add_argument("--keep-going", action="store_true", help="go on counting after the first bug")
     search.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="stop the search after this time")
     search.add_argument("--max-executions", type=_count, metavar="N", help="stop the search after N executions")
@@ -103,8 +104,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_execution_options(replay.add_argument_group("execution"))
     _add_output_options(replay.add_argument_group("output"))
 
+    loops = _command(commands, "loops", "list the loops of a program: which only wait for other threads, and for what")
+    loops.add_argument("files", nargs="+", metavar="FILE", help="the files as for check")
+    loops.add_argument("--json", action="store_true", help="print a JSON list")
+
     shown = _command(commands, "print", "print the program that check explores, in Mazurka's own representation")
     shown.add_argument("files", nargs="+", metavar="FILE", help="the files as for check")
+    _add_loop_options(shown)
     return parser
 
 
@@ -134,6 +140,27 @@ def _command(commands: Any, name: str, description: str) -> argparse.ArgumentPar
     return command
 
 
+def _add_loop_options(group: argparse._ActionsContainer) -> None:
+    group.add_argument(
+        "--no-purity",
+        dest="purity",
+        action="store_false",
+        help="let loops go round also where that changes nothing",
+    )
+    group.add_argument(
+        "--no-await",
+        dest="awaits",
+        action="store_false",
+        help="let a thread stop, rather than wait, where what it reads is not what is assumed or what its loop needs",
+    )
+    group.add_argument(
+        "--unroll",
+        type=_count,
+        metavar="N",
+        help="stop each loop after N iterations; if one does go on, the answer is at best: no bug within N iterations",
+    )
+
+
 def _add_execution_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--max-steps",
@@ -141,6 +168,11 @@ def _add_execution_options(group: argparse._ArgumentGroup) -> None:
         default=100_000,
         metavar="N",
         help="report an execution of N steps as one that may not end (default: 100000)",
+    )
+    group.add_argument(
+        "--allow-livelock",
+        action="store_true",
+        help="do not report loops that wait for ever for another thread",
     )
     group.add_argument(
         "--no-uninitialised",
@@ -232,6 +264,8 @@ def _run(words: list[str]) -> int:
     }
     if options.command == "print":
         return _print(options, compiling)
+    if options.command == "loops":
+        return _loops(options, compiling)
     if options.command == "replay":
         return _replay(options, compiling)
     return _check(options, compiling)
@@ -266,6 +300,10 @@ def _check(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
             algorithm=options.algorithm,
             seed=options.seed,
             commute=options.commute,
+            purity=options.purity,
+            awaits=options.awaits,
+            unroll=options.unroll,
+            allow_livelock=options.allow_livelock,
             races=options.races,
             uninitialised=options.uninitialised,
             keep_going=options.keep_going,
@@ -296,6 +334,7 @@ def _replay(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
         files,
         Schedule.load(Path(schedule)),
         **compiling,
+        allow_livelock=options.allow_livelock,
         uninitialised=options.uninitialised,
         max_steps=options.max_steps,
     )
@@ -307,9 +346,22 @@ def _print(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
     from mazurka.checking import load
     from mazurka.program.printer import format_program
 
-    program = load(options.files, **compiling)
+    program = load(options.files, **compiling, purity=options.purity, awaits=options.awaits, unroll=options.unroll)
     with _writing():
         print(format_program(program))
+    return 0
+
+
+def _loops(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
+    from mazurka.checking import explain_loops
+    from mazurka.reports import loops
+
+    reports = explain_loops(options.files, **compiling)
+    with _writing():
+        if options.json:
+            loops.write_json(reports, sys.stdout)
+        else:
+            loops.write(reports, sys.stdout)
     return 0
 
 
@@ -372,6 +424,8 @@ def _replay_commands(options: argparse.Namespace, compiling: dict[str, Any]) -> 
     inputs = [*compiling["compiler_arguments"]]
     if compiling["cc"]:
         inputs += ["--cc", compiling["cc"]]
+    if options.allow_livelock:
+        inputs.append("--allow-livelock")
     if not options.uninitialised:
         inputs.append("--no-uninitialised")
     if options.max_steps != 100_000:
@@ -384,6 +438,9 @@ def _replay_commands(options: argparse.Namespace, compiling: dict[str, Any]) -> 
     search = [] if options.algorithm == "pop" else ["--algorithm", options.algorithm]
     search += [] if options.seed is None else ["--seed", str(options.seed)]
     search += [] if options.commute else ["--no-commute"]
+    search += [] if options.purity else ["--no-purity"]
+    search += [] if options.awaits else ["--no-await"]
+    search += [] if options.unroll is None else ["--unroll", str(options.unroll)]
     search += ["--races", "error"] if options.races == "error" else []
     if options.algorithm == "random":  # without its limit, it may end before the bug
         search += ["--timeout", f"{options.timeout:g}"] if options.timeout else []

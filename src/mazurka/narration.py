@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mazurka.escaping import quoted
 from mazurka.naming import Names
 from mazurka.positions import Position, Source
+from mazurka.program.instructions import Assume, Instruction
 from mazurka.trace import Action, TraceStep
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _add(rows: list[_Row], step: int, operation: Operation, source: Source, name
     elif operation.kind == "choose" and position and not (position.library or "__VERIFIER_").startswith("__VERIFIER_"):
         pass  # which of the waiting threads is woken: the wake-up tells
     elif operation.kind != "section":
-        action = _event(operation, names)
+        action = _event(operation, source, names)
         if position is not None or action.kind in ("start", "end", "exit"):
             row.actions.append((True, _Done(action)))
 
@@ -206,7 +207,7 @@ def _add_to_call(row: _Row, operation: Operation, function: str, names: Names) -
         last.objects.append(name)
 
 
-def _event(operation: Operation, names: Names) -> Action:
+def _event(operation: Operation, source: Source, names: Names) -> Action:
     match operation.kind:
         case "allocate":
             name = names.name(names.object(operation.address), operation.thread)
@@ -225,7 +226,17 @@ def _event(operation: Operation, names: Names) -> Action:
             value = str(operation.read)
             return Action("choose", f"chooses {value} (of 0 to {(operation.written or 1) - 1})", read=value)
         case _:
-            return Action("stop", "stops here: an assumption is false")
+            return Action("stop", f"stops here: {_why_stopped(source.instruction(operation.frames[0]))}")
+
+
+def _why_stopped(instruction: Instruction) -> str:
+    match instruction:
+        case Assume(origin="loop"):
+            return "the loop would only go round again"
+        case Assume(origin="bound"):
+            return "the loop has gone round as often as it may"
+        case _:
+            return "an assumption is false"
 
 
 def _finish(row: _Row, source: Source, names: Names) -> TraceStep:

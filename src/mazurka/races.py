@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mazurka.naming import Names
 from mazurka.positions import Source
-from mazurka.program.instructions import CompareExchange, Free, Instruction, Load, Store, Update
+from mazurka.program.instructions import AtomicBegin, CompareExchange, Free, Instruction, Load, Store, Update
 from mazurka.result import RaceAccess
 
 if TYPE_CHECKING:
@@ -76,11 +76,11 @@ def racing(
 
 
 def _accesses(operations: Sequence[tuple[int, Operation]], step: int, lowered: Lowered) -> Iterator[_Access]:
-    section = False  # all of it is atomic
+    section = False  # all of it is atomic, unless it is one access and its guards
     for index, (number, operation) in enumerate(operations):
         if number == step:
-            section |= operation.kind == "section"
             instruction = lowered.origin[operation.frames[0]][1]
+            section |= isinstance(instruction, AtomicBegin) and not instruction.guarded
             # An access that fails, because the object was freed, is not recorded as one.
             if isinstance(instruction, _ACCESSES) and (operation.visible or operation.kind == "fail"):
                 atomic = not isinstance(instruction, Free) and (section or instruction.ordering != "plain")

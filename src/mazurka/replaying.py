@@ -11,14 +11,14 @@ from mazurka.faults import explain
 from mazurka.naming import Names
 from mazurka.narration import narrate
 from mazurka.positions import Source
-from mazurka.program.instructions import Await
+from mazurka.program.instructions import Assume, Await
 from mazurka.races import racing
 from mazurka.result import Bug, Race
 from mazurka.schedule import Schedule, Step
-from mazurka.trace import Thread, Trace, TraceStep, Wait
+from mazurka.trace import Reading, Thread, Trace, TraceStep, Wait
 
 if TYPE_CHECKING:
-    from mazurka._native import Machine, Operation
+    from mazurka._native import Machine, Operation, Waiting
     from mazurka.program.program import Program
     from mazurka.transforms.lowering import Lowered
 
@@ -30,19 +30,27 @@ _KEPT_AT_EACH_END = 20
 @dataclass(frozen=True, slots=True)
 class Replay:
     """`bug` is what the execution shows, if anything; a schedule that is about a data race shows that `race`. The
-    execution is not `ended` if threads could still go on, and `blocked` if it ended because of an assumption. Of a
-    run-time error, `fault` is the machine's name."""
+    execution is not `ended` if threads could still go on. It is `blocked` if it ended because of an assumption, or of a
+    loop that would only go round again, and `bounded` if it did because of the bound on a loop. Of a run-time error,
+    `fault` is the machine's name."""
 
     trace: Trace
     bug: Bug | None
     ended: bool
     blocked: bool
+    bounded: bool = False
     race: Race | None = None
     fault: str | None = None
 
 
 def replay_schedule(
-    program: Program, lowered: Lowered, schedule: Schedule, *, uninitialised: bool = True, max_steps: int = 100_000
+    program: Program,
+    lowered: Lowered,
+    schedule: Schedule,
+    *,
+    uninitialised: bool = True,
+    allow_livelock: bool = False,
+    max_steps: int = 100_000,
 ) -> Replay:
     """Re-run `schedule`; an `InputError` says at which step it does not fit the program."""
     from mazurka import _native
@@ -53,14 +61,15 @@ def replay_schedule(
         raise InputError(f"the schedule does not fit the program: {error}") from None
     operations = [(0, operation) for operation in machine.operations()]
     for number, step in enumerate(schedule.steps, 1):
-        _take(machine, step, number, len(schedule.steps))
+        _take(machine, step, number, len(schedule.steps), schedule.race is not None)
         operations += [(number, operation) for operation in machine.operations()]
-    ending = _Ending(program, lowered, machine, operations, max_steps)
+    ending = _Ending(program, lowered, machine, operations, allow_livelock, max_steps)
     return ending.tell(len(schedule.steps)) if schedule.race is None else ending.tell_race(schedule, *schedule.race)
 
 
-def _take(machine: Machine, step: Step, number: int, count: int) -> None:
-    """One step, after every check that it fits."""
+def _take(machine: Machine, step: Step, number: int, count: int, race: bool) -> None:
+    """One step, after every check that it fits. The last one before a data race may be of a thread that waits in a
+    loop."""
     problem = f"the schedule does not fit the program: step {number} of {count} is of thread {step.thread}, "
     threads = {machine.thread_name(thread): thread for thread in machine.threads()}
     if machine.failure() is not None or machine.exited():
@@ -80,9 +89,27 @@ def _take(machine: Machine, step: Step, number: int, count: int) -> None:
         if len(ranges) > made:
             raise InputError(f"{problem}with the choice {step.choices[made]} where there are {ranges[made]}")
         raise InputError(f"{problem}with {len(step.choices)} choices, where it makes {made}")
+    if not ahead.enabled and race and number == count:
+        try:
+            machine.go_round(thread)
+            return
+        except ValueError:
+            pass
     if not ahead.enabled:
         raise InputError(problem + "which cannot go on then: it waits")
     machine.step(thread, step.choices)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stay:
+    """A thread that cannot go on, the instruction that it is at, and why: it waits for a "resource"; it would go round
+    a loop again, to no end ("spin") or so as to leave it ("loop"), which happens in another execution; the "program"
+    assumes that this does not happen; the "bound" of a loop is reached."""
+
+    thread: int
+    pc: int
+    why: str
+    guard: Waiting | None = None
 
 
 class _Ending:
@@ -94,12 +121,14 @@ class _Ending:
         lowered: Lowered,
         machine: Machine,
         operations: list[tuple[int, Operation]],
+        allow_livelock: bool,
         limit: int,
     ) -> None:
         self._program = program
         self._lowered = lowered
         self._machine = machine
         self._operations = operations
+        self._allow_livelock = allow_livelock
         self._limit = limit
         self._source = Source(lowered)
         self._names = Names(program, lowered, machine)
@@ -112,33 +141,39 @@ class _Ending:
         bug: Bug | None = None
         failure: tuple[int, Sequence[int], str] | None = None
         ended = self._has_ended()
-        blocked = False
+        blocked = bounded = False
         failed = self._machine.failure()
         if failed is not None:
             done = [operation for _, operation in self._operations]
             message = explain(failed, done, self._source, self._names, self._lowered)
             remedy = ""
             if failed.fault == "too_many_instructions":
-                message += self._loop(failed.frames)
+                loop = self._loop(failed.frames)
+                message += loop
                 remedy = "; if it does end, check the program with less to do in one step"
+                remedy += ", else bound the loop with --unroll" if loop else ""
             bug = self._bug(failed.kind, message + remedy, failed.thread, failed.frames)
             failure = (failed.thread, failed.frames, message)
-        elif ended and not self._machine.exited():
-            waiting = self._waiting()
+        elif ended:
+            stays = self._stays()
+            blocked = any(stay.why != "resource" for stay in stays)
+            bounded = any(stay.why == "bound" for stay in stays)
+            waiting = tuple(wait for stay in stays if (wait := self._wait(stay)))
             cycle = _cycle(waiting)
-            blocked = self._blocked_by_assumption()
-            if waiting and not blocked:
-                bug = _deadlock(waiting, cycle)
+            bug = self._judge(stays, waiting, cycle)
         elif not ended and count >= self._limit:
             thread = self._operations[-1][1].thread
             frames = self._machine.frames(thread)
-            message = f"no end within {self._limit:,} steps{self._loop(frames)}"
+            loop = self._loop(frames)
+            message = f"no end within {self._limit:,} steps{loop}"
             failure = (thread, frames, message)
-            remedy = "allow more with --max-steps, or write a wait for another thread as __VERIFIER_assume(condition)"
+            remedy = "allow more with --max-steps"
+            if loop:
+                remedy += ", or bound the loop with --unroll; `mazurka loops` tells why it is no mere wait for others"
             bug = self._bug("steps", f"{message}; {remedy}", thread, frames)
         steps = narrate(self._operations, self._source, self._names, failure)
         trace = self._trace(steps, waiting, cycle)
-        return Replay(trace, bug, ended, blocked, fault=failed.fault if failed else None)
+        return Replay(trace, bug, ended, blocked, bounded, fault=failed.fault if failed else None)
 
     def tell_race(self, schedule: Schedule, first: int, second: int) -> Replay:
         """The execution up to a data race between two of its steps."""
@@ -171,43 +206,72 @@ class _Ending:
         loop = self._source.loop(frames)
         return f", in the loop at {loop}" if loop else ""
 
-    def _blocked_by_assumption(self) -> bool:
-        """Whether some thread was stopped by the user's word that this does not happen."""
-        for thread in self._machine.threads():
-            if self._machine.status(thread) == "stopped":
-                return True
-            if self._machine.status(thread) == "ready":
-                guard = self._machine.next(thread).waiting
-                if guard is None or not isinstance(self._lowered.origin[guard.pc][1], Await):
-                    return True
-        return False
+    def _stays(self) -> list[_Stay]:
+        """The threads that have not ended and cannot go on. Where the program has ended as a whole, only those that
+        were stopped before they were through with a loop."""
+        machine = self._machine
+        stays = []
+        for thread in machine.threads():
+            if machine.status(thread) == "stopped":
+                stays.append(self._stay(thread, machine.frames(thread)[0]))
+            elif machine.status(thread) == "ready" and not machine.exited():
+                guard = machine.next(thread).waiting
+                stays.append(self._stay(thread, guard.pc, guard) if guard else _Stay(thread, -1, "program"))
+        return [stay for stay in stays if stay.why == "bound" or not machine.exited()]
 
-    def _waiting(self) -> tuple[Wait, ...]:
-        waits = []
-        for thread in self._machine.threads():
-            guard = self._machine.next(thread).waiting if self._machine.status(thread) == "ready" else None
-            if guard is None:
-                continue
-            position = self._source.position(self._machine.frames(thread))
-            awaited = self._lowered.origin[guard.pc][1]
-            if isinstance(awaited, Await):
-                what, name = awaited.what, self._names.place(guard.object, 1, thread).name
-            else:
-                what, name = "a condition that it assumes", None
-            holder = self._names.thread_at(guard.holder) if guard.holder else None
-            waits.append(
-                Wait(
-                    self._names.thread(thread),
-                    position.file if position else None,
-                    position.line if position else None,
-                    self._source.statement(position) if position else None,
-                    what,
-                    name,
-                    holder,
-                    holder is not None and self._machine.status(self._names.object(guard.holder).owner) == "ended",
-                )
-            )
-        return tuple(waits)
+    def _stay(self, thread: int, pc: int, guard: Waiting | None = None) -> _Stay:
+        match self._source.instruction(pc):
+            case Await():
+                why = "resource"
+            case Assume(origin="loop"):
+                why = "spin" if self._machine.spins(thread) else "loop"
+            case Assume(origin="bound"):
+                why = "bound"
+            case _:
+                why = "program"
+        return _Stay(thread, pc, why, guard)
+
+    def _judge(self, stays: Sequence[_Stay], waiting: Sequence[Wait], cycle: Sequence[str]) -> Bug | None:
+        """What it means that these threads stay where they are, in the way of the search: threads that wait for each
+        other do so whatever the others do; apart from that, an assumption or a bound excuses all."""
+        reasons = {stay.why for stay in stays}
+        if cycle or reasons == {"resource"}:
+            return _deadlock(waiting, cycle)
+        if "spin" in reasons and reasons <= {"spin", "resource"} and not self._allow_livelock:
+            return _livelock(waiting)
+        return None
+
+    def _wait(self, stay: _Stay) -> Wait | None:
+        """What a thread waits for, if there is more to say of it than that it stops."""
+        # Where in its loop a thread reads in vain is of no interest, where the loop is in the source, is.
+        position = self._source.position([stay.pc] if stay.why == "spin" else self._machine.frames(stay.thread))
+        file, line = (position.file, position.line) if position else (None, None)
+        statement = self._source.statement(position) if position else None
+        place = (self._names.thread(stay.thread), file, line, statement)
+        if stay.why == "spin":
+            return Wait(*place, "loop", None, None, watches=self._watches(stay.thread))
+        if stay.guard is None or stay.why in ("loop", "bound"):
+            return None
+        if stay.why == "program":
+            return Wait(*place, "a condition that it assumes", None, None)
+        awaited, guard = self._source.instruction(stay.pc), stay.guard
+        assert isinstance(awaited, Await)
+        name = self._names.place(guard.object, 1, stay.thread).name
+        holder = self._names.thread_at(guard.holder) if guard.holder else None
+        ended = holder is not None and self._machine.status(self._names.object(guard.holder).owner) == "ended"
+        return Wait(*place, awaited.what, name, holder, ended)
+
+    def _watches(self, thread: int) -> tuple[Reading, ...]:
+        """What a thread reads in each round of its loop, and finds there at the end."""
+        readings: dict[str, Reading] = {}
+        for access in self._machine.watches(thread):
+            place = self._names.place(access.address, access.size, thread)
+            value = None
+            if not place.library:
+                bits = int.from_bytes(self._machine.read(access.address, access.size), "little")
+                value = self._names.value(bits, access.size, place, thread)
+            readings.setdefault(place.name, Reading(place.name, value))
+        return tuple(readings.values())
 
     def _trace(self, steps: list[TraceStep], waiting: tuple[Wait, ...], cycle: tuple[str, ...]) -> Trace:
         functions: dict[int, str] = {}
@@ -266,3 +330,9 @@ def _deadlock(waiting: Sequence[Wait], cycle: Sequence[str]) -> Bug:
     involved = [wait for name in cycle for wait in waiting if wait.thread == name] or list(waiting)
     first = involved[0]
     return Bug("deadlock", "deadlock: " + "; ".join(map(str, involved)), first.file, first.line, first.thread)
+
+
+def _livelock(waiting: Sequence[Wait]) -> Bug:
+    involved = sorted(waiting, key=lambda wait: wait.what != "loop")
+    first = involved[0]
+    return Bug("livelock", "livelock: " + "; ".join(map(str, involved)), first.file, first.line, first.thread)

@@ -83,10 +83,12 @@ class Race:
 @dataclass(frozen=True, slots=True)
 class Result:
     """`complete` and `blocked` count executions explored to their end; `redundant` counts those that were given up
-    because an equivalent one had been explored. `algorithm` is the one that did it, which may not be the one that was
-    asked for. If the search ended early, `reason` says why, and `estimate` about how many executions there are in all,
-    as far as that can be told. `trace` and `schedule` are of the execution that shows the bug, or that meets a limit of
-    Mazurka, which is then the `reason`."""
+    because an equivalent one had been explored. In the `blocked` ones a thread stops at a false assumption, or where a
+    loop would only go round again, or at the bound on loops. The last are `bounded`: if there are any, nothing is
+    verified. That bound is `unroll`, if it was given to the check. `algorithm` is the one that did it, which may not be
+    the one that was asked for. If the search ended early, `reason` says why, and `estimate` about how many executions
+    there are in all, as far as that can be told. `trace` and `schedule` are of the execution that shows the bug, or
+    that meets a limit of Mazurka, which is then the `reason`."""
 
     verdict: Verdict
     bug: Bug | None
@@ -100,6 +102,8 @@ class Result:
     reason: str | None = None
     estimate: int | None = None
     races: tuple[Race, ...] = ()
+    bounded: int = 0
+    unroll: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -107,6 +111,8 @@ class Result:
             "bug": self.bug.to_json() if self.bug else None,
             "complete": self.complete,
             "blocked": self.blocked,
+            "bounded": self.bounded,
+            "unroll": self.unroll,
             "redundant": self.redundant,
             "algorithm": self.algorithm,
             "seconds": round(self.seconds, 6),

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from mazurka.errors import InputError
 
-FORMAT = 1
+FORMAT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Transformations:
+    """What is done to a program from files before it is explored: the options of `transforms.prepare`. A schedule fits
+    a program only after the same."""
+
+    purity: bool = True
+    awaits: bool = True
+    unroll: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +34,13 @@ class Step:
 class Schedule:
     """The steps of one execution. Threads are named by the path of their creation ("main", "main.1", ...);
     `threads` lists them in the order of their numbers, which addresses of objects depend on. A schedule that shows a
-    data race ends with it; `race` is then the numbers, from 1, of the two steps."""
+    data race ends with it; `race` is then the numbers, from 1, of the two steps. `transforms` is what the program had
+    gone through."""
 
     threads: tuple[str, ...]
     steps: tuple[Step, ...]
     race: tuple[int, int] | None = None
+    transforms: Transformations = Transformations()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -36,6 +48,7 @@ class Schedule:
             "threads": list(self.threads),
             "steps": [[step.thread, *step.choices] for step in self.steps],
             "race": list(self.race) if self.race else None,
+            "transforms": asdict(self.transforms),
         }
 
     @staticmethod
@@ -55,7 +68,7 @@ class Schedule:
             raise InputError(f"{origin}: schedule format {data['format']}, but this version reads format {FORMAT}")
         for key in ("format", "threads", "steps"):
             require(key in data, f'"{key}" is missing')
-        threads, steps, race = data["threads"], data["steps"], data.get("race")
+        threads, steps, race, transforms = data["threads"], data["steps"], data.get("race"), data.get("transforms")
         named = isinstance(threads, list) and all(isinstance(name, str) for name in threads)
         require(named, '"threads" is not a list of names')
         require(isinstance(steps, list), '"steps" is not a list')
@@ -66,7 +79,9 @@ class Schedule:
             pair = isinstance(race, list) and len(race) == 2 and _are_numbers(race)
             require(pair and 0 < race[0] < race[1] <= len(steps), '"race" is not the numbers of two steps')
             race = (race[0], race[1])
-        return Schedule(tuple(threads), tuple(Step(name, tuple(choices)) for name, *choices in steps), race)
+        require(_are_transformations(transforms), '"transforms" does not say what was done to the program')
+        taken = tuple(Step(name, tuple(choices)) for name, *choices in steps)
+        return Schedule(tuple(threads), taken, race, Transformations(**transforms))
 
     @staticmethod
     def load(path: Path) -> Schedule:
@@ -85,3 +100,11 @@ class Schedule:
 
 def _are_numbers(values: list[object]) -> bool:
     return all(type(value) is int and 0 <= value < 1 << 32 for value in values)  # (a bool is another type)
+
+
+def _are_transformations(data: Any) -> bool:
+    if not isinstance(data, dict) or data.keys() != {"purity", "awaits", "unroll"}:
+        return False
+    bound = data["unroll"]
+    are_switches = isinstance(data["purity"], bool) and isinstance(data["awaits"], bool)
+    return are_switches and (bound is None or (type(bound) is int and 0 < bound < 1 << 63))

@@ -55,9 +55,22 @@ class TraceStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """A variable that a loop reads in every round, and the value that it finds (None if that is the library's
+    business)."""
+
+    object: str
+    value: str | None
+
+    def __str__(self) -> str:
+        return f"{self.object} (now {self.value})" if self.value is not None else self.object
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """A thread that can never go on: where it waits, for what, which thread holds that (if one does), and whether that
-    thread has ended."""
+    thread has ended. A thread that goes round a loop for ever, which is there in the source, waits for one of the
+    variables that it `watches` to change; `what` is then "loop"."""
 
     thread: str
     file: str | None
@@ -67,14 +80,23 @@ class Wait:
     object: str | None
     holder: str | None
     holder_ended: bool = False
+    watches: tuple[Reading, ...] = ()
 
     def __str__(self) -> str:
+        if self.what == "loop":
+            return self._round()
         text = f"{self.thread} waits for {self.what}"
         if self.object:
             text += f" {self.object}"
         if self.holder and self.holder != self.object:
             text += f", held by {self.holder}" + (", which has ended" if self.holder_ended else "")
         return text
+
+    def _round(self) -> str:
+        text = f"{self.thread} goes round {f'the loop at {self.file}:{self.line}' if self.file else 'a loop'} for ever"
+        if not self.watches:
+            return text
+        return f"{text}, waiting for {' or '.join(map(str, self.watches))} to change"
 
 
 @dataclass(frozen=True, slots=True)

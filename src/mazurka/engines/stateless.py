@@ -31,8 +31,9 @@ class Options:
     walk (1 if None); the others begin each execution with the first thread that can go on, or with one that depends on
     the seed. `commute`: updates like fetch-and-add whose old value nobody uses need no order among themselves.
     races: "warn" collects data races, "error" takes them for bugs, "ignore" does not look for them.
-    `uninitialised`: report branches and addresses that depend on memory that was never written. `keep_going`: count
-    on after the first bug. `max_steps` limits each execution, `timeout` (in seconds) and `max_executions` the search.
+    `uninitialised`: report branches and addresses that depend on memory that was never written. `allow_livelock`: loops
+    that wait for others for ever are no bugs. `keep_going`: count on after the first bug. `max_steps` limits each
+    execution, `timeout` (in seconds) and `max_executions` the search.
     """
 
     algorithm: str = "pop"
@@ -40,6 +41,7 @@ class Options:
     commute: bool = True
     races: str = "warn"
     uninitialised: bool = True
+    allow_livelock: bool = False
     keep_going: bool = False
     timeout: float | None = None
     max_executions: int | None = None
@@ -60,13 +62,15 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a search has found. `algorithm` is the one that was used in the end. `failure` is the schedule of the first
-    bug, `races` those of the data races. A search that did not cover everything gives an `estimate` of how many
-    executions there are in all, if it can, and the `reason`, unless it stopped because of the bug."""
+    """What a search has found. `algorithm` is the one that was used in the end. `bounded` are those of the `blocked`
+    executions in which a loop met its bound. `failure` is the schedule of the first bug, `races` those of the data
+    races. A search that did not cover everything gives an `estimate` of how many executions there are in all, if it
+    can, and the `reason`, unless it stopped because of the bug."""
 
     algorithm: str
     complete: int
     blocked: int
+    bounded: int
     redundant: int
     failure: Schedule | None
     races: tuple[Schedule, ...]
@@ -90,6 +94,7 @@ def explore(lowered: Lowered, options: Options, watch: Callable[[Progress], None
         races=options.races,
         uninitialised=options.uninitialised,
         commute=options.commute,
+        allow_livelock=options.allow_livelock,
         keep_going=options.keep_going,
         max_executions=max_executions or 0,
         max_steps=options.max_steps,
@@ -151,6 +156,7 @@ def explore(lowered: Lowered, options: Options, watch: Callable[[Progress], None
         exploration.algorithm(),
         complete,
         blocked,
+        exploration.bounded(),
         redundant,
         failure,
         races,

@@ -19,6 +19,7 @@ _NARROWEST_COLUMN = 22
 _SETUP_SHOWN = 8
 _ACTIONS_SHOWN = 12
 _RACES_SHOWN = 10
+_STOPS = "at a false assumption or where a loop would only go round again"
 
 
 def summary(result: Result) -> str:
@@ -32,16 +33,20 @@ def _verdict(result: Result) -> str:
         return f"bug: {_located(result.bug)}"
     if result.algorithm == "replay":
         if result.verdict is Verdict.INCOMPLETE:
-            return f"incomplete: {result.reason}"
-        return "this execution stops at a false assumption" if result.blocked else "this execution ends without a bug"
+            return f"incomplete: {result.reason or f'this execution shows {_within(result)}'}"
+        return f"this execution stops {_STOPS}" if result.blocked else "this execution ends without a bug"
     counts, seconds = _counts(result), _effort(result)
+    if result.verdict is Verdict.INCOMPLETE and result.reason is None:
+        return f"incomplete: {_within(result)}; {counts} ({seconds})"
     if result.verdict is Verdict.INCOMPLETE and result.algorithm == "random":
         return f"incomplete: {counts}, no bug; {result.reason} ({seconds})"
     if result.verdict is Verdict.INCOMPLETE:
         return f"incomplete: {result.reason}; stopped after {counts}, no bug so far ({seconds})"
-    everything = "the only execution" if result.complete + result.blocked == 1 else f"all {counts}"
+    only = result.complete + result.blocked == 1
+    everything = "the only execution" if only else f"all {counts}"
     if result.blocked and not result.complete:
-        return f"verified, but nothing was checked to its end: an assumption is false in {everything} ({seconds})"
+        stops = f"{'stops' if only else 'stop'} {_STOPS}"
+        return f"verified, but nothing was checked to its end: {everything} {stops} ({seconds})"
     return f"verified: {everything} ({seconds})"
 
 
@@ -56,7 +61,7 @@ def write(
     style = {Verdict.OK: "bold green", Verdict.BUG: "bold red", Verdict.INCOMPLETE: "bold yellow"}[result.verdict]
     console.print(summary(result), style=style, markup=False, highlight=False, soft_wrap=True)
     if result.verdict is Verdict.BUG and result.algorithm != "replay":
-        console.print(f"{_counts(result)} explored ({_effort(result)})", style="dim", highlight=False)
+        console.print(f"{_executions(result)} explored ({_effort(result)})", style="dim", highlight=False)
     _write_races([race for race in result.races if race.schedule != result.schedule], console)
     if result.trace is not None:
         _write_trace(result.trace, console)
@@ -81,21 +86,37 @@ def _console(stream: TextIO, color: str, width: int | None) -> Console:
 
 
 def _located(bug: Bug) -> str:
-    """A deadlock has several places, which the trace shows; a race has two, which its message names."""
-    if bug.file is None or bug.kind in ("deadlock", "race"):
+    """A deadlock has several places, which the trace shows; those of a livelock or a race are in its message."""
+    if bug.file is None or bug.kind in ("deadlock", "livelock", "race"):
         return bug.message
     return f"{bug.message} ({bug.file}:{bug.line}, thread {bug.thread})"
 
 
-def _counts(result: Result) -> str:
-    """How much was covered: "3,432 executions", with what is special about some of them."""
+def _executions(result: Result) -> str:
+    """How much was covered: "3,432 executions", "12 of about 100 interleavings"."""
     whole = result.complete + result.blocked
     noun = {"exhaustive": "interleaving", "random": "random execution"}.get(result.algorithm, "execution")
     of_all = f" of {about(result.estimate)}" if result.estimate and result.verdict is Verdict.INCOMPLETE else ""
-    text = f"{whole:,}{of_all} {noun}{'' if whole == 1 and not of_all else 's'}"
-    if result.blocked and result.complete:
-        text += f", {result.blocked:,} of which {'stops' if result.blocked == 1 else 'stop'} at a false assumption"
+    return f"{whole:,}{of_all} {noun}{'' if whole == 1 and not of_all else 's'}"
+
+
+def _counts(result: Result) -> str:
+    """The same, with what is special about some of them."""
+    text, whole = _executions(result), result.complete + result.blocked
+    stopped = [(result.bounded, "at the bound on loops"), (result.blocked - result.bounded, _STOPS)]
+    (count, where), *others = [part for part in stopped if part[0]] or [(0, "")]
+    if count and (result.complete or result.bounded):
+        which = f"{count:,} of which" if count < whole else "which" if whole == 1 else "all of which"
+        text += f", {which} {'stops' if count == 1 else 'stop'} {where}"
+        text += "".join(f" and {count:,} {where}" for count, where in others)
     return text
+
+
+def _within(result: Result) -> str:
+    """What a search is worth in which loops were stopped at their bound."""
+    if result.unroll is None:
+        return "no bug within the bound on loops"
+    return f"no bug within {result.unroll:,} iteration{'' if result.unroll == 1 else 's'} of each loop"
 
 
 def _time(result: Result) -> str:
@@ -242,7 +263,8 @@ def _waiting_cell(wait: Wait) -> Text:
     from rich.text import Text
 
     lines = [Text(wait.statement)] if wait.statement else []
-    return Text("\n").join([*lines, Text(f"✗ {str(wait).removeprefix(wait.thread).strip()}", style="bold red")])
+    told = str(wait).removeprefix(wait.thread).strip().replace(f"the loop at {wait.file}:{wait.line}", "this loop")
+    return Text("\n").join([*lines, Text(f"✗ {told}", style="bold red")])
 
 
 def _shorter(action: Action, statement: str | None) -> str:

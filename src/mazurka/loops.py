@@ -1,0 +1,55 @@
+"""What becomes of the loops of a program, as plain values: which of their rounds change nothing, and why."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mazurka.positions import spoken
+from mazurka.program.program import Program
+from mazurka.transforms.awaits import make_awaits
+from mazurka.transforms.promote import promote
+from mazurka.transforms.purity import eliminate_pure_iterations
+
+
+@dataclass(frozen=True, slots=True)
+class IdleRound:
+    """A round that would change nothing is not gone: where `condition` holds, the thread stays at `file`:`line`. It is
+    `awaited` if the access there waits until that changes; else the thread stops for good."""
+
+    condition: str
+    file: str | None
+    line: int | None
+    awaited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFate:
+    """A loop of the source, its rounds that change nothing, and `obstacle`: why there are none, or why there may be
+    more of them than these."""
+
+    function: str
+    file: str | None
+    line: int | None
+    idle: tuple[IdleRound, ...]
+    obstacle: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def explain_loops(program: Program) -> list[LoopFate]:
+    """Do to a valid program what is done before it is checked, and tell what becomes of each loop of its own code."""
+    for function in program.functions.values():
+        promote(function)
+    reports = eliminate_pure_iterations(program, awaits=True)
+    guards = make_awaits(program)
+    fates = []
+    for report in reports:
+        idle = []
+        for condition in report.conditions:
+            file, line = (condition.location.file, condition.location.line) if condition.location else (None, None)
+            idle.append(IdleRound(condition.text, file, line, condition.awaited or condition.assume in guards))
+        file, line = (report.location.file, report.location.line) if report.location else (None, None)
+        fates.append(LoopFate(spoken(report.function), file, line, tuple(idle), report.obstacle))
+    return fates
