@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import strategies as st
 
 from mazurka.program.builder import FunctionBuilder, ProgramBuilder
-from mazurka.program.instructions import Constant, Register, Value
+from mazurka.program.instructions import Constant, Predicate, Register, UpdateOp, Value
 from mazurka.program.program import Program
 from mazurka.program.types import I8, I32, PTR
 
-VARIABLES = ["x", "y"]
+VARIABLES = ["x", "y", "z", "w"]
 MUTEXES = ["m", "n"]
 # fetch operations, those that commute with each other next to each other
 UPDATES = ["add", "sub", "or", "and", "xor", "max", "exchange"]
 
+# what an await can do once its condition holds
+ACCESSES = ["load", "compare-exchange", *UPDATES]
+PREDICATES: list[Predicate] = ["eq", "ne", "slt", "sge", "ult", "ugt"]
+
 # of all operations but those that contain others; common ones more often
 KINDS = [
-    "load", "load", "store", "store", "store last", "update", "update", "compare-exchange", "await load",
-    "await exchange", "await compare-exchange", "await update", "byte store", "byte load", "lock", "section",
+    "load", "load", "store", "store", "store last", "update", "update", "compare-exchange", "await load", "await",
+    "await", "await exchange", "await compare-exchange", "await update", "byte store", "byte load", "lock", "section",
     "section if", "section choose", "section await if", "choose loaded", "await both", "wait", "signal", "choose",
     "assume last", "check last", "publish", "use published", "free published", "exit",
 ]  # fmt: skip
 
 Operation = tuple[Any, ...]
+Condition = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -39,9 +44,37 @@ class Shape:
     joined: int = 0
 
 
+def conditions(depth: int = 1) -> st.SearchStrategy[Condition]:
+    """What an await can wait for: a condition on the value that it finds, and on what was read before."""
+    predicate, value = st.sampled_from(PREDICATES), st.integers(0, 3)
+    simple: list[st.SearchStrategy[Condition]] = [
+        st.tuples(predicate, value),
+        st.tuples(st.just("mask"), value, predicate, value),
+        st.tuples(st.just("plus"), value, predicate, value),
+        st.tuples(st.just("last"), predicate),
+    ]
+    if depth == 0:
+        return st.one_of(simple)
+    inner = conditions(depth - 1)
+    return st.one_of(*simple, st.tuples(st.just("and"), inner, inner), st.tuples(st.just("or"), inner, inner))
+
+
+def random_condition(source: random.Random, depth: int = 1) -> Condition:
+    predicate, value = source.choice(PREDICATES), source.randrange(4)
+    match source.choice(["compare", "compare", "mask", "plus", "last"] + ["and", "or"] * depth):
+        case "compare":
+            return (predicate, value)
+        case "last":
+            return ("last", predicate)
+        case "mask" | "plus" as kind:
+            return (kind, source.randrange(1, 4), predicate, value)
+        case kind:
+            return (kind, random_condition(source, depth - 1), random_condition(source, depth - 1))
+
+
 def operations(depth: int = 1) -> st.SearchStrategy[Operation]:
     """What a thread can do in a step or a few. `depth` bounds the nesting of branches and critical sections."""
-    variable, mutex = st.sampled_from(VARIABLES), st.sampled_from(MUTEXES)
+    variable, mutex = st.sampled_from(["x", "x", "x", "y", "y", "z", "w"]), st.sampled_from(MUTEXES)
     value = st.integers(0, 2)
     simple: list[st.SearchStrategy[Operation]] = [
         st.tuples(st.just("load"), variable),
@@ -53,6 +86,7 @@ def operations(depth: int = 1) -> st.SearchStrategy[Operation]:
         st.tuples(st.just("await exchange"), variable, value, value),
         st.tuples(st.just("await compare-exchange"), variable, value, value),
         st.tuples(st.just("await update"), variable, value),
+        st.tuples(st.just("await"), st.sampled_from(ACCESSES), variable, value, conditions()),
         st.tuples(st.just("byte store"), variable, value),
         st.tuples(st.just("byte load"), variable),
         st.tuples(st.just("lock"), mutex),
@@ -100,8 +134,10 @@ def shapes(max_threads: int = 4, max_operations: int = 5) -> st.SearchStrategy[S
 def random_shape(source: random.Random) -> Shape:
     """The same programs without Hypothesis: many more in the same time, and evenly spread."""
 
+    variables = VARIABLES[: source.choice([2, 2, 2, 3, 4])]
+
     def operation(depth: int) -> Operation:
-        variable, mutex, value = source.choice(VARIABLES), source.choice(MUTEXES), source.randrange(3)
+        variable, mutex, value = source.choice(variables), source.choice(MUTEXES), source.randrange(3)
         nested = ["critical", "critical", "trylock", "if last"] if depth else []
         kind = source.choice(KINDS + nested)
         match kind:
@@ -113,10 +149,12 @@ def random_shape(source: random.Random) -> Shape:
                 return (kind, source.choice(UPDATES), variable, value, source.random() < 0.4)
             case "compare-exchange" | "await exchange" | "await compare-exchange":
                 return (kind, variable, value, source.randrange(3))
+            case "await":
+                return (kind, source.choice(ACCESSES), variable, value, random_condition(source))
             case "choose loaded":
-                return (kind, variable, source.choice(VARIABLES))
+                return (kind, variable, source.choice(variables))
             case "section" | "section if" | "section await if":
-                return (kind, variable, source.choice(VARIABLES), value)
+                return (kind, variable, source.choice(variables), value)
             case "lock" | "wait":
                 return (kind, mutex)
             case "choose":
@@ -135,6 +173,53 @@ def random_shape(source: random.Random) -> Shape:
         index = source.randrange(count)
         threads[index if index or not threads[0] else source.randrange(1, count)].append(operation(1))
     return Shape(tuple(map(tuple, threads)), source.random() < 0.2, source.randrange(count))
+
+
+def random_access_shape(source: random.Random) -> Shape:
+    """Plain accesses to several variables by several threads, which can stop at what they read."""
+    variables = VARIABLES[: source.choice([2, 3, 4, 4])]
+
+    def operation() -> list[Operation]:
+        variable, value = source.choice(variables), source.randrange(3)
+        match source.choice(["load", "store", "store", "assume", "assume", "update"]):
+            case "load":
+                return [("load", variable)]
+            case "store":
+                return [("store", variable, value)]
+            case "assume":
+                return [("load", variable), ("assume last", source.choice([0, 0, 0, value]))]
+            case _:
+                return [("update", source.choice(UPDATES), variable, value, source.random() < 0.5)]
+
+    count = source.choice([4, 5])
+    threads: list[list[Operation]] = [[] for _ in range(count)]
+    for _ in range(source.randrange(4, 9)):
+        threads[source.randrange(1, count)] += operation()
+    return Shape(tuple(map(tuple, threads)))
+
+
+def random_await_shape(source: random.Random) -> Shape:
+    """Few variables, several commuting updates of each, and awaits of all kinds between them."""
+
+    def operation() -> Operation:
+        variable, value = source.choice(["x", "x", "x", "y"]), source.randrange(4)
+        match source.choice(["update", "update", "update", "await", "await", "await", "load", "store", "update used"]):
+            case "update":
+                return ("update", source.choice(["add", "add", "add", "sub", "xor", "or"]), variable, value, False)
+            case "await":
+                return ("await", source.choice(["load", "load", *ACCESSES]), variable, value, random_condition(source))
+            case "load":
+                return ("load", variable)
+            case "store":
+                return ("store", variable, value)
+            case _:
+                return ("update", source.choice(["add", "sub"]), variable, value, True)
+
+    count = source.choice([3, 4, 4, 5])
+    threads: list[list[Operation]] = [[] for _ in range(count)]
+    for _ in range(source.randrange(count, count + 4)):
+        threads[source.randrange(count)].append(operation())
+    return Shape(tuple(map(tuple, threads)), joined=source.choice([0, 0, count - 1]))
 
 
 def build(shape: Shape) -> Program:
@@ -201,6 +286,11 @@ class _Body:
                 with f.atomic():
                     self.last = f.update("sub", variables[name], 1)
                     f.assume(f.sgt(self.last, value))
+            case ("await", access, name, value, condition):
+                with f.atomic(guarded=True):
+                    found = self.access(access, variables[name], value)
+                    f.assume(self.condition(condition, found), "loop")
+                self.last = found
             case ("byte store", name, value):
                 f.store(f.offset(variables[name], 1), value, type=I8)
             case ("byte load", name):
@@ -277,6 +367,34 @@ class _Body:
                     self.nested(body)
             case _:
                 raise AssertionError(operation)
+
+    def access(self, kind: str, address: Value, value: int) -> Value:
+        """An access that an await makes; the result is what it found there."""
+        match kind:
+            case "load":
+                return self.f.load(address)
+            case "compare-exchange":
+                return self.f.compare_exchange(address, value, 2)[0]
+            case _:
+                return self.f.update(cast(UpdateOp, kind), address, value)
+
+    def condition(self, condition: Condition, found: Value) -> Value:
+        f = self.f
+        match condition:
+            case ("and", left, right):
+                return f.and_(self.condition(left, found), self.condition(right, found))
+            case ("or", left, right):
+                return f.or_(self.condition(left, found), self.condition(right, found))
+            case ("mask", mask, predicate, value):
+                return f.compare(predicate, f.and_(found, mask), value)
+            case ("plus", summand, predicate, value):
+                return f.compare(predicate, f.add(found, summand), value)
+            case ("last", predicate):
+                return f.compare(predicate, found, self.last)
+            case (predicate, value):
+                return f.compare(predicate, found, value)
+            case _:
+                raise AssertionError(condition)
 
     def nested(self, body: tuple[Operation, ...]) -> None:
         """A body in a block of its own: what it reads last is not known behind it."""

@@ -6,12 +6,13 @@ its own representation of an execution. It is slow, and meant to be obviously ri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from mazurka import _native
-from mazurka.program.instructions import Await
-from mazurka.program.program import Program
+from mazurka.program.instructions import Assume, Await, Instruction
+from mazurka.program.program import THREAD_BLOCK_SIZE, Program
 from mazurka.transforms.lowering import Lowered, lower
 
 # An access as (address, size, reads, writes, commuting operation or None).
@@ -20,6 +21,11 @@ Access = tuple[int, int, bool, bool, str | None]
 EventName = tuple[str, int]
 # A step to take: the thread's number, and its choices.
 Step = tuple[int, tuple[int, ...]]
+
+
+INSTRUCTION_LIMIT = 10_000  # in one step
+
+Observation = TypeVar("Observation")
 
 
 class TooLarge(Exception):
@@ -46,11 +52,20 @@ Graph = frozenset[Node]
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a maximal execution ended: "complete", "blocked" (by an assume), "deadlock" or "failed", and the kinds of
-    the failures."""
+    """How a maximal execution ended: "complete", "blocked" (by an assume), "deadlock" or "failed", and the kind of
+    the failure, if any; an execution that is blocked can fail by "deadlock" or "livelock", too."""
 
     status: str
     failure: str | None = None
+
+
+@dataclass(frozen=True)
+class StateGraph(Generic[Observation]):
+    """All states that can be reached, the first one first: what is seen of each, and the steps from there, with what
+    they touch and where they lead."""
+
+    observations: list[Observation]
+    steps: list[list[tuple[Step, tuple[Access, ...], int]]]
 
 
 def conflict(one: Access, other: Access, commute: bool) -> bool:
@@ -64,13 +79,27 @@ def dependent(one: Event, other: Event, commute: bool = True) -> bool:
     return one.thread == other.thread or any(conflict(x, y, commute) for x in one.accesses for y in other.accesses)
 
 
+def is_idle(accesses: Sequence[Access]) -> bool:
+    """Whether a step touches nothing but the byte that stands for the process."""
+    byte = THREAD_BLOCK_SIZE - 1
+    return all(address % 2**26 == byte and size == 1 and not writes for address, size, _, writes, _ in accesses)
+
+
+def plain(accesses: list[_native.Access]) -> tuple[Access, ...]:
+    return tuple((a.address, a.size, a.reads, a.writes, a.commuting) for a in accesses)
+
+
 class Oracle:
     """Walks through the executions of a program."""
 
-    def __init__(self, program: Program | Lowered, *, commute: bool = True) -> None:
+    def __init__(
+        self, program: Program | Lowered, *, commute: bool = True, uninitialised: bool = True, record: bool = False
+    ) -> None:
         self.lowered = lower(program) if isinstance(program, Program) else program
         self.commute = commute
-        self.machine = _native.Machine(self.lowered.code, instruction_limit=10_000)
+        self.machine = _native.Machine(
+            self.lowered.code, uninitialised=uninitialised, record=record, instruction_limit=INSTRUCTION_LIMIT
+        )
         self.start = self.machine.mark()
 
     # ------------------------------------------------------------------------------------ single steps
@@ -105,8 +134,7 @@ class Oracle:
     def event(self, thread: int, choices: tuple[int, ...], past: list[Event], accesses: list[_native.Access]) -> Event:
         name = self.machine.thread_name(thread)
         index = sum(event.thread == name for event in past)
-        touched = tuple((a.address, a.size, a.reads, a.writes, a.commuting) for a in accesses)
-        return Event(name, index, choices, touched)
+        return Event(name, index, choices, plain(accesses))
 
     def outcome(self) -> Outcome:
         """How the execution ended that led to the present state, in which nothing is enabled."""
@@ -115,26 +143,50 @@ class Oracle:
         kind = failure.kind if failure else None
         if machine.exited():
             return Outcome("failed" if failure else "complete", kind)
-        ready = [thread for thread in machine.threads() if machine.status(thread) == "ready"]
-        waiting = {thread: machine.next(thread).waiting for thread in ready}
-        stopped = any(machine.status(thread) == "stopped" for thread in machine.threads())
-        if not ready and not stopped:
+        guards = self.guards()
+        if not guards:
             return Outcome("failed" if failure else "complete", kind)
-        holders = {
-            thread: machine.describe(guard.holder).owner
-            for thread, guard in waiting.items()
-            if guard is not None and isinstance(self.lowered.origin[guard.pc][1], Await)
-        }
-        if not stopped and len(holders) == len(ready):
+        if all(isinstance(guard, Await) for guard in guards.values()):
             return Outcome("deadlock", kind)
         # Whatever is assumed of the others, threads can wait for each other in a circle.
+        if self.circle():
+            return Outcome("blocked", kind or "deadlock")
+        loops = [thread for thread, guard in guards.items() if isinstance(guard, Assume) and guard.origin == "loop"]
+        resources = [thread for thread, guard in guards.items() if isinstance(guard, Await)]
+        if len(loops) + len(resources) == len(guards) and all(map(machine.spins, loops)):
+            return Outcome("blocked", kind or "livelock")
+        return Outcome("blocked", kind)
+
+    def guards(self) -> dict[int, Instruction | None]:
+        """The threads that cannot go on, and what holds them up: an assume, an await, or that there is nothing to
+        choose."""
+        machine, origin = self.machine, self.lowered.origin
+        guards: dict[int, Instruction | None] = {}
+        for thread in machine.threads():
+            if machine.status(thread) == "stopped":
+                guards[thread] = origin[machine.frames(thread)[0]][1]
+            elif machine.status(thread) == "ready":
+                following = machine.next(thread)
+                if not following.enabled:
+                    guards[thread] = origin[following.waiting.pc][1] if following.waiting else None
+        return guards
+
+    def circle(self) -> set[int]:
+        """The threads that wait for each other to release something, in a circle."""
+        machine, holders = self.machine, {}
+        for thread, guard in self.guards().items():
+            if isinstance(guard, Await):
+                waiting = machine.next(thread).waiting
+                assert waiting is not None
+                holders[thread] = machine.describe(waiting.holder).owner
+        found = set()
         for start in holders:
             thread = holders[start]
             for _ in holders:
                 if thread == start:
-                    return Outcome("blocked", "deadlock")
+                    found.add(start)
                 thread = holders.get(thread, 0)
-        return Outcome("blocked", kind)
+        return found
 
     def node(self, event: Event, past: list[Event]) -> Node:
         before = (other for other in past if other.thread != event.thread and dependent(other, event, self.commute))
@@ -164,6 +216,47 @@ class Oracle:
                 self.machine.rewind(mark)
 
         yield from walk()
+
+    def states(self, look: Callable[[bool], Observation], limit: int = 20_000) -> StateGraph[Observation]:
+        """Every state that can be reached, by a search that remembers them: also if loops can go round for ever, unless
+        they do so in one step. `look` says what is seen of the state that the machine is in, from which it can go on or
+        not."""
+        machine = self.machine
+        machine.rewind(self.start)
+        if machine.instructions_executed() > INSTRUCTION_LIMIT:
+            raise TooLarge
+        numbers: dict[bytes, int] = {}
+        graph = StateGraph[Observation]([], [])
+        # The states on the way to the present one: their numbers, marks, and the steps that are still to be taken.
+        path: list[tuple[int, int, list[Step]]] = []
+
+        def arrive() -> None:
+            state = machine.state()
+            if state not in numbers:
+                if len(numbers) == limit:
+                    raise TooLarge
+                numbers[state] = len(numbers)
+                steps = self.enabled()
+                graph.observations.append(look(bool(steps)))
+                graph.steps.append([])
+                path.append((numbers[state], machine.mark(), steps))
+
+        arrive()
+        while path:
+            number, mark, remaining = path[-1]
+            if remaining:
+                machine.rewind(mark)
+                step = remaining.pop()
+                executed = machine.instructions_executed()
+                accesses = plain(machine.step(*step))
+                if machine.instructions_executed() - executed > INSTRUCTION_LIMIT:
+                    raise TooLarge
+                successor = numbers.get(machine.state(), len(numbers))
+                graph.steps[number].append((step, accesses, successor))
+                arrive()
+            else:
+                path.pop()
+        return graph
 
     def graph(self, execution: list[Event]) -> Graph:
         """An execution up to equivalence."""
