@@ -43,6 +43,7 @@ from mazurka.transforms.conditions import (
     both,
     holds,
     instruction_for,
+    is_case_of,
     registers,
 )
 from mazurka.transforms.inline import callees_first, can_inline, inlined
@@ -144,7 +145,10 @@ def _with_calls_inlined(iteration: Iteration) -> Iteration:
             break
         loop = next(loop for loop in natural_loops(function) if loop.header == original.loop.header)
         iteration = Iteration(knowledge, function, loop)
-    return iteration if len(iteration.purity) > len(original.purity) else original
+    helps = any(
+        not any(is_case_of(new.literals, old.literals) for old in original.purity) for new in iteration.purity
+    )
+    return iteration if helps else original
 
 
 class _Insertion:
