@@ -638,7 +638,7 @@ def test_an_execution_without_end_has_remedies(here: Path, capsys: pytest.Captur
     assert code == 1
     assert lines(out)[0] == (
         "bug: no end within 100 steps, in the loop at loops.c:25; allow more with --max-steps, or bound the loop with "
-        "--unroll; `mazurka loops` tells why it is no mere wait for others (loops.c:25, thread main)"
+        "--unroll (`mazurka loops` tells of each loop whether it is a mere wait) (loops.c:25, thread main)"
     )
 
 

@@ -61,6 +61,24 @@ void Search::note_races(u64 waiting_site) {
     }
 }
 
+// The races of threads that still wait when the process ends: before its last event, they could have gone round once more.
+void Search::note_races_of_waiting() {
+    Machine& machine = execution_.machine();
+    const Execution::Event& last = execution_[execution_.size() - 1];
+    const auto made = execution_.choices(execution_.size() - 1);
+    const std::vector<u32> choices(made.begin(), made.end());
+    machine.rewind(last.mark);
+    for (u64 rest = machine.threads(); rest != 0; rest &= rest - 1) {
+        const Slot thread = static_cast<Slot>(std::countr_zero(rest));
+        if (thread == last.thread || !machine.at_guarded_access(thread)) continue;
+        machine.next(thread, {}, next_);
+        execution_.find_races_of_waiting(thread, next_.accesses);
+        note_races(machine.site(thread));
+    }
+    machine.mark();
+    machine.step(last.thread, choices);
+}
+
 bool Search::failed_at_start() {
     if (!machine().failed()) return false;
     report(Bug::Kind::failure, machine().failure().thread);
@@ -72,13 +90,16 @@ bool Search::note_event() {
     progress_.steps.fetch_add(1, relaxed);
     progress_.depth.store(execution_.size(), relaxed);
     if (!execution_.data_races().empty() || !execution_.waiting_races().empty()) note_races(execution_[execution_.size() - 1].site);
+    if (machine().exited() && options_.races != Races::ignore) note_races_of_waiting();
     if (machine().failed()) report(Bug::Kind::failure, machine().failure().thread);
     if (bug_ && !options_.keep_going) {
         progress_.complete.fetch_add(1, relaxed);
         return false;
     }
     if (execution_.size() > options_.max_steps) {
+        const bool first = !bug_;
         report(Bug::Kind::steps, execution_[execution_.size() - 1].thread);
+        if (first) bug_->schedule.pop_back();  // it has not ended after the steps that it may have
         progress_.complete.fetch_add(1, relaxed);
         return false;
     }

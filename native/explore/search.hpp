@@ -92,6 +92,7 @@ private:
     void report(Bug::Kind kind, Slot thread);
     bool only_a_limit(Bug::Kind kind) const;
     void note_races(u64 waiting_site);
+    void note_races_of_waiting();
     std::vector<Step> schedule() const;
 
     Progress& progress_;

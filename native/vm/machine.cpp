@@ -866,6 +866,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     assumes_ = true;
                 }
                 if (static_cast<Origin>(in.c) == Origin::loop) {
+                    passed_ += pc == watched_ ? 1 : 0;
                     if (ignoring_loops_ || (Shadow && undef(in.a) != 0)) break;
                 } else if (Shadow && undef(in.a) != 0) {
                     return failing(Fault::undefined_branch);

@@ -194,6 +194,7 @@ private:
     Stop resume(Slot slot, bool take) { return options_.uninitialised ? run<true>(slot, take) : run<false>(slot, take); }
 
     std::vector<u64> place(Slot slot) const;
+    u32 guard_of(Slot slot);
     void touch(Slot slot);
     void save_frame(Slot slot, u32 index);
     void save_bytes(Slot owner, u64 at, u32 size);
@@ -231,6 +232,8 @@ private:
     u64 expected_ = 0;
     bool guarded_ = false;         // the section is one access and its guards
     bool ignoring_loops_ = false;  // guards of loops let everyone pass
+    u32 watched_ = 0;              // one of them, ...
+    u64 passed_ = 0;               // ... and how often it has let someone pass
     bool recording_ = false;
     bool probing_ = false;
     static constexpr std::size_t most_recorded = 20'000;

@@ -27,6 +27,15 @@ std::vector<u64> Machine::place(Slot slot) const {
     return place;
 }
 
+// The guard that a thread does not get past.
+u32 Machine::guard_of(Slot slot) {
+    ignoring_loops_ = false;
+    Next ahead;
+    next(slot, {}, ahead);
+    ignoring_loops_ = true;
+    return ahead.waiting ? ahead.waiting->pc : 0;
+}
+
 bool Machine::spins(Slot slot, Accesses* on_the_way) {
     // An update to what is there already changes nothing.
     const auto changes = [&](const Access& access) {
@@ -39,6 +48,7 @@ bool Machine::spins(Slot slot, Accesses* on_the_way) {
         std::vector<u32> choices;  // to try next
         Mark mark;
         bool tried;                // whether there was a step from here
+        u64 passed;                // how often the guard was passed before
         std::size_t touched;       // how much was touched before
     };
     std::vector<Visit> path;
@@ -48,6 +58,8 @@ bool Machine::spins(Slot slot, Accesses* on_the_way) {
     const Mark before = mark();
     const bool recording = std::exchange(recording_, false);
     ignoring_loops_ = true;
+    passed_ = 0;
+    watched_ = status(slot) == Status::stopped ? static_cast<u32>(site(slot)) : guard_of(slot);
     if (status(slot) == Status::stopped) {
         touch(slot);
         threads_[slot].state.status = Status::ready;
@@ -65,10 +77,12 @@ bool Machine::spins(Slot slot, Accesses* on_the_way) {
         }
         std::vector<u64> here = place(slot);
         if (seen.insert(here).second) {
-            path.push_back({std::move(here), {}, mark(), false, touched.size()});
+            path.push_back({std::move(here), {}, mark(), false, passed_, touched.size()});
             return;
         }
         const auto again = std::ranges::find(path, here, &Visit::place);
+        // If it goes round another loop, it has left the one that it was in.
+        if (again != path.end() && again->passed == passed_) leaves = true;
         if (on_the_way != nullptr && again != path.end())
             on_the_way->insert(on_the_way->end(), touched.begin() + static_cast<std::ptrdiff_t>(again->touched), touched.end());
     };

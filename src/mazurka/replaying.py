@@ -169,7 +169,9 @@ class _Ending:
             failure = (thread, frames, message)
             remedy = "allow more with --max-steps"
             if loop:
-                remedy += ", or bound the loop with --unroll; `mazurka loops` tells why it is no mere wait for others"
+                remedy += (
+                    ", or bound the loop with --unroll (`mazurka loops` tells of each loop whether it is a mere wait)"
+                )
             bug = self._bug("steps", f"{message}; {remedy}", thread, frames)
         steps = narrate(self._operations, self._source, self._names, failure)
         trace = self._trace(steps, waiting, cycle)
@@ -265,6 +267,8 @@ class _Ending:
         """What a thread reads in each round of its loop, and finds there at the end."""
         readings: dict[str, Reading] = {}
         for access in self._machine.watches(thread):
+            if self._names.object(access.address).kind == "thread":
+                continue  # a step that touches nothing
             place = self._names.place(access.address, access.size, thread)
             value = None
             if not place.library:

@@ -105,7 +105,7 @@ def _counts(result: Result) -> str:
     text, whole = _executions(result), result.complete + result.blocked
     stopped = [(result.bounded, "at the bound on loops"), (result.blocked - result.bounded, _STOPS)]
     (count, where), *others = [part for part in stopped if part[0]] or [(0, "")]
-    if count and (result.complete or result.bounded):
+    if count and (result.complete or result.bounded or result.verdict is Verdict.INCOMPLETE):
         which = f"{count:,} of which" if count < whole else "which" if whole == 1 else "all of which"
         text += f", {which} {'stops' if count == 1 else 'stop'} {where}"
         text += "".join(f" and {count:,} {where}" for count, where in others)
