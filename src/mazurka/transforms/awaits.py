@@ -173,6 +173,8 @@ def _implied_by_success(access: CompareExchange, condition: Value, computed: Seq
             case Compare("eq" | "ne" as predicate, left, right):
                 left, right = after_success(left), after_success(right)
                 known = isinstance(left, Constant) and isinstance(right, Constant)
+                if any(isinstance(side, Constant) and side.undefined for side in (left, right)):
+                    return value
                 if left == right or known:
                     return Constant(value.type, int((left == right) == (predicate == "eq")))
             case Binary("xor", left, Constant(_, int(mask), False)):

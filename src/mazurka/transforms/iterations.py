@@ -17,7 +17,7 @@ like this. (And all rounds that follow such rounds, for they follow none if thos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -31,8 +31,10 @@ from mazurka.program.instructions import (
     Branch,
     Call,
     Choose,
+    Compare,
     CompareExchange,
     Constant,
+    Convert,
     Free,
     GlobalAddress,
     HeapAlloc,
@@ -124,10 +126,10 @@ class Knowledge:
         offset = access.address.offset
         if offset < 0 or offset + type.size > len(variable.data) or offset % access.align:
             return False
-        return isinstance(access, Load) if variable.constant else variable.name in self._atomic
+        return isinstance(access, Load) if variable.constant else variable.name in self.atomic
 
     @cached_property
-    def _atomic(self) -> set[str]:
+    def atomic(self) -> set[str]:
         """The variables that are only ever accessed atomically: none of their accesses is in a data race."""
         others: set[str] = set()
         for variable in self.program.globals.values():
@@ -157,6 +159,21 @@ class Knowledge:
                             others.add(elements[value])
         return self.program.globals.keys() - others
 
+    @cached_property
+    def only_defined(self) -> set[str]:
+        """Those of them that never hold what nobody wrote: all that is written there is known to be defined."""
+        found = set(self.atomic)
+        for function in self.program.functions.values():
+            written = _Written(function)
+            for block in function.blocks.values():
+                for instruction in block.instructions:
+                    match instruction:
+                        case Store(value, address) | Update(_, address, value) | CompareExchange(address, _, value):
+                            name = written.variable(address)
+                            if name in found and not written.is_defined(value, block, instruction):
+                                found.discard(name)
+        return found
+
     def is_idle(self, name: str) -> bool:
         """Whether a call of a function does nothing that anybody can notice, other than that atomic sections begin or
         end."""
@@ -175,6 +192,57 @@ class Knowledge:
                 for instruction in block.instructions
             )
         return self._idle[name]
+
+
+class _Written:
+    """What a function is known to write: values that are computed from constants, and from what is part of an address
+    that was used before, because an address that is not defined is an error."""
+
+    def __init__(self, function: Function) -> None:
+        self._tree = dominators(function)
+        self._sources: dict[Value, Instruction] = {}
+        self._used: dict[Value, list[tuple[str, int]]] = {}  # where registers were part of addresses
+        for block in function.blocks.values():
+            for instruction in block.instructions:
+                if instruction.result is not None:
+                    self._sources[instruction.result] = instruction
+        for block in function.blocks.values():
+            for index, instruction in enumerate(block.instructions):
+                if isinstance(instruction, Load | Store | Update | CompareExchange):
+                    for register in self._parts(instruction.address):
+                        self._used.setdefault(register, []).append((block.name, index))
+
+    def variable(self, address: Value) -> str | None:
+        """The variable of which this is the address of some part."""
+        source = self._sources.get(address)
+        base = source.base if isinstance(source, Offset) else address
+        return base.name if isinstance(base, GlobalAddress) else None
+
+    def is_defined(self, value: Value, block: Block, at: Instruction) -> bool:
+        if not isinstance(value, Register):
+            return not (isinstance(value, Constant) and value.undefined)
+        for name, index in self._used.get(value, []):
+            if name == block.name and index < block.instructions.index(at):
+                return True
+            if name != block.name and block.name in self._tree.spans and self._tree.dominates(name, block.name):
+                return True
+        source = self._sources.get(value)
+        return isinstance(source, Binary | Convert | Compare) and all(
+            self.is_defined(operand, block, at) for operand in operands(source)
+        )
+
+    def _parts(self, address: Value) -> Iterator[Value]:
+        """What an address is computed from such that it is not defined if that is not."""
+        yield address
+        match self._sources.get(address):
+            case Offset(base, index):
+                yield from self._parts(base)
+                yield from self._parts(index)
+            case Convert("sext" | "zext", value):
+                yield from self._parts(value)
+            case Binary("add" | "sub", left, right):
+                yield from self._parts(left)
+                yield from self._parts(right)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from mazurka.program.instructions import AtomicBegin, AtomicEnd, Call, FunctionA
 from mazurka.program.operands import operands
 from mazurka.program.program import Block, Function, Program
 
+_MANY = 8
+
 
 def blocks_in_sections(program: Program) -> set[tuple[str, str]]:
     """The blocks, by the names of their function and their own, at whose start a section may be open."""
@@ -42,15 +44,16 @@ class _Sections:
         return found
 
     def _depths(self, function: Function) -> dict[str, int]:
-        """How many sections are open at the start of each block that can be reached, other than those of callers."""
+        """How many sections may be open at the start of each block that can be reached, other than those of callers."""
         entry = function.entry.name
         depths = {entry: 0}
         pending = [entry]
         while pending:
             block = function.blocks[pending.pop()]
-            depth = self._end(block, depths[block.name])
+            # (A loop that opens one section after the other opens many.)
+            depth = min(self._end(block, depths[block.name]), _MANY)
             for target in successors(block):
-                if target not in depths:
+                if target not in depths or depth > depths[target]:
                     depths[target] = depth
                     pending.append(target)
         return depths
@@ -64,8 +67,8 @@ class _Sections:
                 return 1
             case AtomicEnd():
                 return -1
-            case Call(str(name)):
-                return self._change_by(name)
+            case Call():
+                return max(map(self._change_by, self._callees(instruction)), default=0)
             case _:
                 return 0
 
@@ -79,7 +82,7 @@ class _Sections:
                 for block, depth in self._depths(function).items()
                 if isinstance(function.blocks[block].terminator, Return)
             )
-            self._changes[name] = next(returns, 0)
+            self._changes[name] = max(returns, default=0)
         return self._changes[name]
 
     def _callees(self, instruction: Instruction) -> list[str]:

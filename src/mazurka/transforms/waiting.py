@@ -4,8 +4,9 @@ Where a loop reads one variable, the read can wait (`awaits`). A loop that reads
 reads only: too late, if what it has read before has changed meanwhile. But some loops could as well read all of their
 variables at once. Let such a loop
 
-- do nothing but load, atomically, and branch, from places that do not change and of which it does not depend on the
-  time whether they can be read at all: parts of global variables, or of the same object;
+- do nothing but load and branch, from parts of global variables that all threads access atomically only, and that hold
+  nothing but values that were written, so that no read is an error or a data race (but for the first, which every
+  round begins with, and which is therefore allowed to be out of bounds);
 - leave in one direction only, and without a trace: nobody uses what it has read, so that it does not matter why it
   was left;
 - and let *no exit depend on an old read*: on each way out, the value that was read last, alone, rules out that a
@@ -16,14 +17,15 @@ the loop is left, it is left just after its last read; a round done at once at t
 that it does not go on, either: it leaves, to the same place and with the same variables.
 
 What such an event has read it may have read later than the loop would have, so it may know more of what others
-did. That could hide a data race, unless whatever can be seen of others has happened before. So this is done only in
-programs in which all atomic accesses synchronise.
+did. That could hide a data race elsewhere, unless whatever can be seen of others has happened before. So this is done
+only in programs in which all atomic accesses synchronise.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from mazurka.program.cfg import natural_loops
 from mazurka.program.instructions import (
     Assume,
     AtomicBegin,
@@ -42,7 +44,7 @@ from mazurka.program.instructions import (
 from mazurka.program.operands import operands
 from mazurka.program.program import Block
 from mazurka.program.types import I1
-from mazurka.transforms.conditions import Conjunction, Operation, Term, both, computed, registers
+from mazurka.transforms.conditions import Conjunction, Operation, both, computed, registers
 from mazurka.transforms.iterations import Disjunct, Iteration, value_from
 from mazurka.transforms.simplify import remove_unreachable_blocks
 
@@ -61,13 +63,14 @@ def _exit(iteration: Iteration) -> tuple[Block, list[Value]] | None:
     """The block to which control leaves the loop, on the way of nothing but jumps, and what its phis get; if there is
     only one, and they get the same on each way."""
     blocks = iteration.function.blocks
+    headers = {loop.header for loop in natural_loops(iteration.function)}
     found: tuple[Block, list[Value]] | None = None
     for block in iteration.blocks:
         for target in iteration.targets(block):
             if target in iteration.loop.blocks:
                 continue
             source, passed = block, {target}
-            while len(blocks[target].instructions) == 1 and not blocks[target].phis:
+            while len(blocks[target].instructions) == 1 and not blocks[target].phis and target not in headers:
                 match blocks[target].terminator:
                     case Jump(following) if following not in passed:
                         source, target = blocks[target], following
@@ -83,23 +86,40 @@ def _exit(iteration: Iteration) -> tuple[Block, list[Value]] | None:
 
 def _only_reads(iteration: Iteration) -> bool:
     """Whether the loop reads several places that do not change, and does nothing else, without inner loops."""
-    bases: list[Term] = []
+    reads = 0
     for block in iteration.blocks:
         for instruction in block.instructions:
-            if isinstance(instruction, Load) and instruction.ordering != "plain":
-                address = iteration.term(instruction.address)
-                if not all(_is_constant(iteration, register) for register in registers(address)):
+            if any(isinstance(value, Constant) and value.undefined for value in operands(instruction)):
+                return False
+            if isinstance(instruction, Load):
+                first = reads == 0 and block is iteration.header
+                reads += 1
+                if not _can_be_read(iteration, instruction, first):
                     return False
-                while isinstance(address, Operation) and address.op == "offset":
-                    address = address.operands[0]
-                bases.append(address)
             elif not isinstance(instruction, Terminator) and computed(instruction, iteration.term) is None:
                 return False
         for target in iteration.targets(block):
             inside = target in iteration.loop.blocks and target != iteration.header.name
             if inside and iteration.is_back_edge(block.name, target):
                 return False
-    return len(bases) > 1 and (all(isinstance(base, GlobalAddress) for base in bases) or len(set(bases)) == 1)
+    return reads > 1
+
+
+def _can_be_read(iteration: Iteration, load: Load, first: bool) -> bool:
+    """Whether nobody can tell if a load is done; of the first, only whether anything can be told from what it finds."""
+    assert load.result is not None
+    address = iteration.term(load.address)
+    while first and isinstance(address, Operation) and address.op == "offset":
+        if not all(_is_constant(iteration, register) for register in registers(address)):
+            return False
+        address = address.operands[0]
+    if not isinstance(address, GlobalAddress) or address.name not in iteration.knowledge.only_defined:
+        return False
+    return (
+        address.name in iteration.knowledge.atomic
+        if first
+        else iteration.knowledge.is_skippable(load, load.result.type)
+    )
 
 
 def _is_constant(iteration: Iteration, register: Register) -> bool:
