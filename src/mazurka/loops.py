@@ -7,9 +7,7 @@ from typing import Any
 
 from mazurka.positions import spoken
 from mazurka.program.program import Program
-from mazurka.transforms.awaits import make_awaits
-from mazurka.transforms.promote import promote
-from mazurka.transforms.purity import eliminate_pure_iterations
+from mazurka.transforms import eliminate_pure_iterations, make_awaits, use_registers
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +38,7 @@ class LoopFate:
 
 def explain_loops(program: Program) -> list[LoopFate]:
     """Do to a valid program what is done before it is checked, and tell what becomes of each loop of its own code."""
-    for function in program.functions.values():
-        promote(function)
+    use_registers(program)
     reports = eliminate_pure_iterations(program, awaits=True)
     guards = make_awaits(program)
     fates = []

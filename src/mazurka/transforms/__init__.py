@@ -5,6 +5,7 @@ from __future__ import annotations
 from mazurka.program.program import Program
 from mazurka.transforms.awaits import make_awaits
 from mazurka.transforms.escape import find_private_objects
+from mazurka.transforms.inline import inline_wrappers
 from mazurka.transforms.promote import promote
 from mazurka.transforms.purity import eliminate_pure_iterations
 from mazurka.transforms.unroll import bound_loops
@@ -16,7 +17,15 @@ __all__ = [
     "make_awaits",
     "prepare",
     "promote",
+    "use_registers",
 ]
+
+
+def use_registers(program: Program) -> None:
+    """Put local variables into registers, also those that are only passed to functions that wrap an access."""
+    for function in program.functions.values():
+        promote(function)
+    inline_wrappers(program)
 
 
 def prepare(program: Program, *, purity: bool = True, awaits: bool = True, unroll: int | None = None) -> Program:
@@ -27,8 +36,7 @@ def prepare(program: Program, *, purity: bool = True, awaits: bool = True, unrol
     are stopped there. What stays in memory but cannot be shared is marked as private. In this order: a variable in a
     register leaks nothing and is seen to be the same after an iteration, a guard is an assume that follows its access,
     and a counter of iterations would make each of them do something."""
-    for function in program.functions.values():
-        promote(function)
+    use_registers(program)
     if purity:
         eliminate_pure_iterations(program, awaits=awaits)
     if awaits:

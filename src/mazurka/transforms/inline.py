@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from itertools import count
 
 from mazurka.program.cfg import successors
 from mazurka.program.instructions import (
     Branch,
     Call,
     CompareExchange,
+    Constant,
     Instruction,
     Jump,
     Load,
@@ -30,8 +32,11 @@ from mazurka.program.instructions import (
 from mazurka.program.operands import OPERAND_FIELDS, definitions, replace_operands
 from mazurka.program.program import Block, Function, Program
 from mazurka.transforms.conditions import computed
+from mazurka.transforms.promote import promote
+from mazurka.transforms.simplify import remove_unreachable_blocks
 
 MAX_CALLEE_SIZE = 400  # instructions
+MAX_CALLER_SIZE = 20_000
 
 
 def callees_first(program: Program) -> list[Function]:
@@ -68,6 +73,49 @@ def can_inline(program: Program, call: Call) -> bool:
     )
 
 
+def inline_wrappers(program: Program) -> None:
+    """Put the functions of the library that only wrap accesses, as those of `std::atomic` do, in the place of their
+    calls: variables that are passed to them by reference can then be registers."""
+    wrappers = {
+        name for name, function in program.functions.items() if function.library and can_inline(program, Call(name, []))
+    }
+    for function in program.functions.values():
+        if function.library:
+            continue
+        changed = False
+        while calls := [
+            instruction
+            for block in function.blocks.values()
+            for instruction in block.instructions
+            if isinstance(instruction, Call) and instruction.callee in wrappers
+        ]:
+            if function.size > MAX_CALLER_SIZE:
+                break
+            function.blocks = inlined(program, function, calls).blocks
+            _decide_known_branches(function)
+            changed = True
+        if changed:
+            promote(function)
+
+
+def _decide_known_branches(function: Function) -> None:
+    """Where control goes is known if what decides it is a constant: a memory order, here."""
+    for block in function.blocks.values():
+        match block.terminator:
+            case Branch(Constant(value=number, undefined=False), if_true, if_false):
+                target = if_true if number else if_false
+            case Switch(Constant(value=number, undefined=False), cases, default):
+                target = next((target for key, target in cases if key == number), default)
+            case _:
+                continue
+        for other in successors(block):
+            if other != target:
+                for phi in function.blocks[other].phis:
+                    phi.incoming = [(name, value) for name, value in phi.incoming if name != block.name]
+        block.instructions[-1] = Jump(target, location=block.terminator.location)
+    remove_unreachable_blocks(function)
+
+
 def _is_simple(instruction: Instruction) -> bool:
     access = isinstance(instruction, Load | Store | Update | CompareExchange)
     control = isinstance(instruction, Call | Jump | Branch | Switch | Return)
@@ -92,7 +140,12 @@ def inlined(program: Program, function: Function, calls: list[Call]) -> Function
 
 def _replace(function: Function, block: Block, call: Call, callee: Function) -> None:
     """Cut a block in two at a call and put the called function between the two."""
-    prefix = f"{callee.name}.{len(function.blocks)}"
+    taken = set(function.blocks)
+    prefix = next(
+        name
+        for name in (f"{callee.name}.{number}" for number in count(len(taken)))
+        if not any(label == name or label.startswith(f"{name}.") for label in taken)
+    )
     rest = Block(prefix)
     position = block.instructions.index(call)
     block.instructions, rest.instructions = block.instructions[:position], block.instructions[position + 1 :]
