@@ -169,8 +169,8 @@ def test_test_and_test_and_set() -> None:
         (lambda f, x: f.ne(f.compare_exchange(x, 1, 2)[0], 2), ["x != 1 and x != 2"]),
         (lambda f, x: f.ne(f.update("add", x, 0), 3), ["x != 3"]),
         (lambda f, x: f.ne(f.update("sub", x, f.parameters[0]), 3), ["a value == 0 and x != 3"]),
-        (lambda f, x: f.ne(f.and_(f.update("or", x, 4), 4), 0), ["x & 4 == 4"]),
-        (lambda f, x: f.eq(f.update("and", x, -5), 1), ["x == 1 and x & 4 == 0"]),
+        (lambda f, x: f.ne(f.and_(f.update("or", x, 4), 4), 0), ["(x & 4) == 4"]),
+        (lambda f, x: f.eq(f.update("and", x, -5), 1), ["x == 1 and (x & 4) == 0"]),
         (lambda f, x: f.sgt(f.update("max", x, 7), 2), ["x > 6"]),
         (lambda f, x: f.eq(f.update("umin", x, 7), 7), ["x == 7"]),
         (lambda f, x: f.eq(f.update("nand", x, 1), 7), ["x == 7 and (x & 1) ^ -1 == x"]),
@@ -812,6 +812,10 @@ int main(void) {
     while (flag[1] != 2);
     peterson(0);
     wait_for(&nodes[0]);
+    int before;
+    do
+        before = turn;
+    while (turn != before);
 }
 """)
     program = load_c_program([str(source)])
@@ -826,6 +830,7 @@ int main(void) {
         ("main", 16, "nodes[1].ready == 0"),
         ("main", 17, "not stop"),
         ("main", 18, "flag[1] != 2"),
+        ("main", 23, "turn [line 24] != turn [line 23]"),
         ("peterson", 9, "flag[1 - me] != 0 and turn == 1 - me"),
         ("wait_for", 13, "*(n + 8) == null"),
     ]

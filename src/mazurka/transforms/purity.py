@@ -145,9 +145,7 @@ def _with_calls_inlined(iteration: Iteration) -> Iteration:
             break
         loop = next(loop for loop in natural_loops(function) if loop.header == original.loop.header)
         iteration = Iteration(knowledge, function, loop)
-    helps = any(
-        not any(is_case_of(new.literals, old.literals) for old in original.purity) for new in iteration.purity
-    )
+    helps = any(not any(is_case_of(new.literals, old.literals) for old in original.purity) for new in iteration.purity)
     return iteration if helps else original
 
 

@@ -25,7 +25,7 @@ from mazurka.program.instructions import (
 from mazurka.program.operands import definitions
 from mazurka.program.program import Function, Program
 from mazurka.program.types import I1, Pointer
-from mazurka.transforms.conditions import OPPOSITE, Conjunction, Operation, Term, ValueSet
+from mazurka.transforms.conditions import OPPOSITE, Conjunction, Operation, Term, ValueSet, registers
 
 _SIGNS = {
     "add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^", "shl": "<<", "lshr": ">>", "ashr": ">>",
@@ -47,19 +47,31 @@ class Words:
             for instruction in block.instructions:
                 for register in definitions(instruction):
                     self._origin[register] = instruction
+        self._lines: dict[Register, int] = {}  # of reads that need to be told apart
 
     def conjunction(self, literals: Conjunction) -> str:
+        self._lines = self._lines_of_repeated(literals)
         said = [self.literal(term, values) for term, values in literals.items() if not values.full]
         return " and ".join(dict.fromkeys(said)) or "always"
+
+    def _lines_of_repeated(self, literals: Conjunction) -> dict[Register, int]:
+        """Where the same place is read at several lines: the line of each read."""
+        lines: dict[str, dict[Register, int]] = {}
+        for register in (register for term in literals for register in registers(term)):
+            access = self._origin.get(register)
+            if isinstance(access, Load | Update | CompareExchange) and access.location is not None:
+                lines.setdefault(self.place(access.address), {})[register] = access.location.line
+        repeated = (reads for reads in lines.values() if len(set(reads.values())) > 1)
+        return {register: line for reads in repeated for register, line in reads.items()}
 
     def literal(self, term: Term, values: ValueSet) -> str:
         if term.type == I1:
             wanted = 1 in values
             if isinstance(term, Operation) and term.op in OPPOSITE:
-                left, right = (self.term(operand) for operand in term.operands)
+                left, right = (self._compared(operand) for operand in term.operands)
                 return f"{left} {_SIGNS[term.op if wanted else OPPOSITE[term.op]]} {right}"
             return self.term(term) if wanted else f"not {self._nested(term)}"
-        text = self.term(term)
+        text = self._compared(term)
         others = [number for first, last in (~values).ranges for number in range(first, min(last, first + _FEW) + 1)]
         if len(others) <= _FEW:
             return " and ".join(f"{text} != {_number(number, term)}" for number in others)
@@ -115,7 +127,8 @@ class Words:
     def _register(self, register: Register) -> str:
         match self._origin.get(register):
             case Load() | Update() | CompareExchange() as access:
-                return self.place(access.address)
+                line = self._lines.get(register)
+                return self.place(access.address) + (f" [line {line}]" if line is not None else "")
             case Call(str(name)):
                 return f"{spoken(name)}()"
             case Binary(op, left, right) if op in _SIGNS:
@@ -130,9 +143,15 @@ class Words:
             case _:
                 return visible(register.name) or "a value"
 
+    def _compared(self, term: Term) -> str:
+        """A side of a comparison. In C, comparisons bind more tightly than operations on bits."""
+        bits = isinstance(term, Operation) and term.op in ("and", "or", "xor", "shl", "lshr", "ashr")
+        return self._nested(term) if bits else self.term(term)
+
     def _nested(self, term: Term) -> str:
         text = self.term(term)
-        return f"({text})" if " " in text and not text.startswith("(") else text
+        simple = isinstance(term, Register) and isinstance(self._origin.get(term), Load | Update | CompareExchange)
+        return f"({text})" if " " in text and not simple and not text.startswith("(") else text
 
     def _part(self, name: str, index: Value | None, offset: int) -> str:
         """The part of a variable at an offset; if it is an array, from the start of its element with an index."""
