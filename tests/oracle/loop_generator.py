@@ -47,16 +47,18 @@ class LoopShape:
 # ---------------------------------------------------------------------------------------------------- making them up
 
 
-def random_loop_shape(source: random.Random) -> LoopShape:
-    return _Inventor(source).shape()
+def random_loop_shape(source: random.Random, *, steps: bool = True) -> LoopShape:
+    """`steps`: with local variables that are computed from what they were before."""
+    return _Inventor(source, steps).shape()
 
 
 class _Inventor:
     """Makes up statements. If everything could be anywhere, threads would have little to do with each other: a program
     is about few variables, its loops look at what they have just read, and some threads write what others wait for."""
 
-    def __init__(self, source: random.Random) -> None:
+    def __init__(self, source: random.Random, steps: bool) -> None:
         self.source = source
+        self.steps = steps
         self.variables = source.sample(list(VARIABLES), source.choice([1, 2, 2, 3]))
         self.locals = source.sample(LOCALS, source.choice([1, 2, 3]))
         self.recent = self.locals[0]  # the local variable that was set last
@@ -164,7 +166,7 @@ class _Inventor:
             kinds += ["call"]
         match source.choice(kinds):
             case "set":
-                return ("set", self.local(), self.expression())
+                return ("set", self.local(), self.expression() if self.steps else source.randrange(3))
             case "compare-exchange":
                 return self.compare_exchange()
             case "update":
@@ -172,7 +174,7 @@ class _Inventor:
                 return ("update", source.choice(UPDATES), self.local(), self.variable(), source.choice([0, 0, 1]))
             case "element":
                 return ("element", self.local(), self.expression())
-            case "divide":
+            case "divide" if self.steps:
                 divisor = self.recent
                 return ("divide", self.local(), self.expression(), divisor)
             case "through":
