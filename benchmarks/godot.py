@@ -30,7 +30,7 @@ from mazurka.engines.stateless import Options, Outcome, explore
 from mazurka.transforms.awaits import make_awaits
 from mazurka.transforms.lowering import Lowered, lower
 
-PROGRAMS = Path(__file__).parent / "godot"
+PROGRAMS = Path(__file__).parent / "waiting"
 
 
 @dataclass(frozen=True, slots=True)
