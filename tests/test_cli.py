@@ -569,7 +569,7 @@ def test_json_has_all_fields(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert code == 1
     assert set(result) == {
         *("verdict", "bug", "complete", "blocked", "redundant", "algorithm", "seconds", "reason", "estimate", "races"),
-        *("bounded", "unroll", "trace", "schedule"),
+        *("assumed", "bounded", "unroll", "trace", "schedule"),
     }
     assert result["verdict"] == "bug"
     assert result["bug"] == {
@@ -774,7 +774,7 @@ def test_a_livelock_can_be_allowed(here: Path, capsys: pytest.CaptureFixture[str
     for command in (["check", "server.c"], ["replay", "server.c", "bug.json"]):
         code, out, _ = run(capsys, *command, "--allow-livelock")
         assert code == 0
-        assert "stops at a false assumption or where a loop would only go round again" in out
+        assert "where a loop would only go round again" in out and "assumption" not in out
 
 
 # --------------------------------------------------------------------------------------------------- reports
@@ -787,28 +787,35 @@ def test_a_livelock_can_be_allowed(here: Path, capsys: pytest.CaptureFixture[str
         (Result(Verdict.OK, None, 1, 0, 0, "pop", 75.2), "verified: the only execution (75 s)"),
         (
             Result(Verdict.OK, None, 5, 2, 9, "pop", 1),
-            "verified: all 7 executions, 2 of which stop at a false assumption or where a loop would only go round "
-            "again (1.00 s, 9 more given up as equivalent)",
+            "verified: all 7 executions, 2 of which stop where a loop would only go round again (1.00 s, 9 more given "
+            "up as equivalent)",
         ),
         (
-            Result(Verdict.OK, None, 5, 1, 0, "pop", 1),
-            "verified: all 6 executions, 1 of which stops at a false assumption or where a loop would only go round "
+            Result(Verdict.OK, None, 5, 1, 0, "pop", 1, assumed=1),
+            "verified: all 6 executions, 1 of which stops at a false assumption (1.00 s)",
+        ),
+        (
+            Result(Verdict.OK, None, 5, 4, 0, "pop", 1, assumed=1),
+            "verified: all 9 executions, 1 of which stops at a false assumption and 3 where a loop would only go round "
             "again (1.00 s)",
         ),
         (
-            Result(Verdict.OK, None, 0, 3, 0, "exhaustive", 1),
+            Result(Verdict.OK, None, 0, 3, 0, "exhaustive", 1, assumed=1),
             "verified, but nothing was checked to its end: all 3 interleavings stop at a false assumption or where a "
             "loop would only go round again (1.00 s)",
         ),
         (
-            Result(Verdict.OK, None, 0, 1, 0, "pop", 1),
-            "verified, but nothing was checked to its end: the only execution stops at a false assumption or where a "
-            "loop would only go round again (1.00 s)",
+            Result(Verdict.OK, None, 0, 1, 0, "pop", 1, assumed=1),
+            "verified, but nothing was checked to its end: the only execution stops at a false assumption (1.00 s)",
         ),
         (
-            Result(Verdict.INCOMPLETE, None, 119, 6, 0, "pop", 1, bounded=5, unroll=4),
-            "incomplete: no bug within 4 iterations of each loop; 125 executions, 5 of which stop at the bound on "
-            "loops and 1 at a false assumption or where a loop would only go round again (1.00 s)",
+            Result(Verdict.OK, None, 0, 1, 0, "pop", 1),
+            "verified: the only execution, up to where a loop would only go round again (1.00 s)",
+        ),
+        (
+            Result(Verdict.INCOMPLETE, None, 119, 6, 0, "pop", 1, bounded=4, assumed=1, unroll=4),
+            "incomplete: no bug within 4 iterations of each loop; 125 executions, 4 of which stop at the bound on "
+            "loops and 1 at a false assumption and 1 where a loop would only go round again (1.00 s)",
         ),
         (
             Result(Verdict.INCOMPLETE, None, 0, 2, 0, "pop", 1, bounded=2, unroll=1),
@@ -846,8 +853,12 @@ def test_a_livelock_can_be_allowed(here: Path, capsys: pytest.CaptureFixture[str
         ),
         (Result(Verdict.OK, None, 1, 0, 0, "replay", 1), "this execution ends without a bug"),
         (
+            Result(Verdict.OK, None, 0, 1, 0, "replay", 1, assumed=1),
+            "this execution stops at a false assumption",
+        ),
+        (
             Result(Verdict.OK, None, 0, 1, 0, "replay", 1),
-            "this execution stops at a false assumption or where a loop would only go round again",
+            "this execution stops where a loop would only go round again",
         ),
         (
             Result(Verdict.INCOMPLETE, None, 0, 1, 0, "replay", 1, bounded=1, unroll=4),

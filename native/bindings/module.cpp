@@ -323,6 +323,7 @@ NB_MODULE(_native, module) {
                  return std::tuple(now.complete.load(), now.blocked.load(), now.redundant.load(), now.steps.load(), now.depth.load(),
                                    now.fraction.load());
              })
+        .def("assumed", [](const OwnedExploration& self) { return self.exploration.progress().assumed.load(); })
         .def("bounded", [](const OwnedExploration& self) { return self.exploration.progress().bounded.load(); })
         .def("instructions_executed", [](const OwnedExploration& self) { return self.exploration.machine().instructions_executed(); })
         .def("thread_names", [](const OwnedExploration& self) { return thread_names(self.exploration.machine()); })

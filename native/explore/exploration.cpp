@@ -21,7 +21,7 @@ void Exploration::run() {
     const auto* pop = dynamic_cast<const Pop*>(search_.get());
     if (pop == nullptr || !pop->gave_up()) return;
     options_.algorithm = Algorithm::optimal;
-    for (std::atomic<u64>* counter : {&progress_.complete, &progress_.blocked, &progress_.bounded, &progress_.redundant, &progress_.steps}) *counter = 0;
+    for (std::atomic<u64>* counter : {&progress_.complete, &progress_.blocked, &progress_.bounded, &progress_.assumed, &progress_.redundant, &progress_.steps}) *counter = 0;
     search_ = std::make_unique<Optimal>(code_, options_, progress_, stopping_);
     finished_ = search_->run();
 }

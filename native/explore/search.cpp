@@ -147,6 +147,7 @@ void Search::note_end() {
     }
     if (machine.exited()) loop = assumed = 0;  // all is over for them; for a bounded loop it came too early
     if (bound != 0) progress_.bounded.fetch_add(1, relaxed);
+    else if (assumed != 0) progress_.assumed.fetch_add(1, relaxed);
     if ((loop | assumed | bound) == 0) {
         progress_.complete.fetch_add(1, relaxed);
         if (resource != 0) report(Bug::Kind::deadlock, static_cast<Slot>(std::countr_zero(resource)));

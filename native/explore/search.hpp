@@ -50,6 +50,7 @@ struct Progress {
     std::atomic<u64> complete = 0;   // maximal executions
     std::atomic<u64> blocked = 0;    // maximal executions with a thread stopped by an assume
     std::atomic<u64> bounded = 0;    // those of them in which the bound on a loop did that
+    std::atomic<u64> assumed = 0;    // those of the others in which something that the program assumes did that
     std::atomic<u64> redundant = 0;  // given up: an equivalent one was explored
     std::atomic<u64> steps = 0;
     std::atomic<u64> depth = 0;

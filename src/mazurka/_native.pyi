@@ -199,6 +199,9 @@ class Exploration:
     def bounded(self) -> int:
         """How many of the blocked executions were stopped by a bound on a loop."""
 
+    def assumed(self) -> int:
+        """How many of the other blocked executions were stopped by what the program assumes."""
+
     def instructions_executed(self) -> int: ...
     def thread_names(self) -> list[str]: ...
     def bug(self) -> tuple[str, int, list[tuple[int, list[int]]]] | None:

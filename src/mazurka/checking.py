@@ -146,6 +146,7 @@ def check(
         estimate=outcome.estimate,
         races=found,
         bounded=outcome.bounded,
+        assumed=outcome.assumed,
         unroll=unroll,
     )
 
@@ -187,6 +188,7 @@ def replay(
         schedule=schedule,
         reason=reason,
         bounded=int(replayed.bounded),
+        assumed=int(replayed.assumed),
         unroll=schedule.transforms.unroll,
     )
 

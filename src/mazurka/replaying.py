@@ -30,15 +30,16 @@ _KEPT_AT_EACH_END = 20
 @dataclass(frozen=True, slots=True)
 class Replay:
     """`bug` is what the execution shows, if anything; a schedule that is about a data race shows that `race`. The
-    execution is not `ended` if threads could still go on. It is `blocked` if it ended because of an assumption, or of a
-    loop that would only go round again, and `bounded` if it did because of the bound on a loop. Of a run-time error,
-    `fault` is the machine's name."""
+    execution is not `ended` if threads could still go on. It is `blocked` if it ended because of an assumption, or of
+    a loop that would only go round again, `bounded` if it did because of the bound on a loop, and otherwise `assumed`
+    if because of an assumption. Of a run-time error, `fault` is the machine's name."""
 
     trace: Trace
     bug: Bug | None
     ended: bool
     blocked: bool
     bounded: bool = False
+    assumed: bool = False
     race: Race | None = None
     fault: str | None = None
 
@@ -141,7 +142,7 @@ class _Ending:
         bug: Bug | None = None
         failure: tuple[int, Sequence[int], str] | None = None
         ended = self._has_ended()
-        blocked = bounded = False
+        blocked = bounded = assumed = False
         failed = self._machine.failure()
         if failed is not None:
             done = [operation for _, operation in self._operations]
@@ -158,6 +159,7 @@ class _Ending:
             stays = self._stays()
             blocked = any(stay.why != "resource" for stay in stays)
             bounded = any(stay.why == "bound" for stay in stays)
+            assumed = not bounded and any(stay.why == "program" for stay in stays)
             waiting = tuple(wait for stay in stays if (wait := self._wait(stay)))
             cycle = _cycle(waiting)
             bug = self._judge(stays, waiting, cycle)
@@ -175,7 +177,7 @@ class _Ending:
             bug = self._bug("steps", f"{message}; {remedy}", thread, frames)
         steps = narrate(self._operations, self._source, self._names, failure)
         trace = self._trace(steps, waiting, cycle)
-        return Replay(trace, bug, ended, blocked, bounded, fault=failed.fault if failed else None)
+        return Replay(trace, bug, ended, blocked, bounded, assumed, fault=failed.fault if failed else None)
 
     def tell_race(self, schedule: Schedule, first: int, second: int) -> Replay:
         """The execution up to a data race between two of its steps."""

@@ -85,10 +85,11 @@ class Result:
     """`complete` and `blocked` count executions explored to their end; `redundant` counts those that were given up
     because an equivalent one had been explored. In the `blocked` ones a thread stops at a false assumption, or where a
     loop would only go round again, or at the bound on loops. The last are `bounded`: if there are any, nothing is
-    verified. That bound is `unroll`, if it was given to the check. `algorithm` is the one that did it, which may not be
-    the one that was asked for. If the search ended early, `reason` says why, and `estimate` about how many executions
-    there are in all, as far as that can be told. `trace` and `schedule` are of the execution that shows the bug, or
-    that meets a limit of Mazurka, which is then the `reason`."""
+    verified; the first, if they are not bounded as well, are `assumed`. That bound is `unroll`, if it was given to the
+    check. `algorithm` is the one that did it, which may not be the one that was asked for. If the search ended early,
+    `reason` says why, and `estimate` about how many executions there are in all, as far as that can be told. `trace`
+    and `schedule` are of the execution that shows the bug, or that meets a limit of Mazurka, which is then the
+    `reason`."""
 
     verdict: Verdict
     bug: Bug | None
@@ -103,6 +104,7 @@ class Result:
     estimate: int | None = None
     races: tuple[Race, ...] = ()
     bounded: int = 0
+    assumed: int = 0
     unroll: int | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -112,6 +114,7 @@ class Result:
             "complete": self.complete,
             "blocked": self.blocked,
             "bounded": self.bounded,
+            "assumed": self.assumed,
             "unroll": self.unroll,
             "redundant": self.redundant,
             "algorithm": self.algorithm,

@@ -63,14 +63,16 @@ class Progress:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a search has found. `algorithm` is the one that was used in the end. `bounded` are those of the `blocked`
-    executions in which a loop met its bound. `failure` is the schedule of the first bug, `races` those of the data
-    races. A search that did not cover everything gives an `estimate` of how many executions there are in all, if it
-    can, and the `reason`, unless it stopped because of the bug."""
+    executions in which a loop met its bound, `assumed` those of the others in which an assumption is false. `failure`
+    is the schedule of the first bug, `races` those of the data races. A search that did not cover everything gives an
+    `estimate` of how many executions there are in all, if it can, and the `reason`, unless it stopped because of the
+    bug."""
 
     algorithm: str
     complete: int
     blocked: int
     bounded: int
+    assumed: int
     redundant: int
     failure: Schedule | None
     races: tuple[Schedule, ...]
@@ -157,6 +159,7 @@ def explore(lowered: Lowered, options: Options, watch: Callable[[Progress], None
         complete,
         blocked,
         exploration.bounded(),
+        exploration.assumed(),
         redundant,
         failure,
         races,

@@ -19,7 +19,7 @@ _NARROWEST_COLUMN = 22
 _SETUP_SHOWN = 8
 _ACTIONS_SHOWN = 12
 _RACES_SHOWN = 10
-_STOPS = "at a false assumption or where a loop would only go round again"
+_ROUND = "where a loop would only go round again"
 
 
 def summary(result: Result) -> str:
@@ -34,7 +34,8 @@ def _verdict(result: Result) -> str:
     if result.algorithm == "replay":
         if result.verdict is Verdict.INCOMPLETE:
             return f"incomplete: {result.reason or f'this execution shows {_within(result)}'}"
-        return f"this execution stops {_STOPS}" if result.blocked else "this execution ends without a bug"
+        where = "at a false assumption" if result.assumed else _ROUND
+        return f"this execution stops {where}" if result.blocked else "this execution ends without a bug"
     counts, seconds = _counts(result), _effort(result)
     if result.verdict is Verdict.INCOMPLETE and result.reason is None:
         return f"incomplete: {_within(result)}; {counts} ({seconds})"
@@ -44,9 +45,13 @@ def _verdict(result: Result) -> str:
         return f"incomplete: {result.reason}; stopped after {counts}, no bug so far ({seconds})"
     only = result.complete + result.blocked == 1
     everything = "the only execution" if only else f"all {counts}"
-    if result.blocked and not result.complete:
-        stops = f"{'stops' if only else 'stop'} {_STOPS}"
+    if result.assumed and not result.complete:
+        looping = f" or {_ROUND}" if result.blocked > result.assumed else ""
+        stops = f"{'stops' if only else 'stop'} at a false assumption{looping}"
         return f"verified, but nothing was checked to its end: {everything} {stops} ({seconds})"
+    if result.blocked and not result.complete:
+        everything = "the only execution" if only else f"all {_executions(result)}"
+        return f"verified: {everything}, up to {_ROUND} ({seconds})"
     return f"verified: {everything} ({seconds})"
 
 
@@ -103,7 +108,8 @@ def _executions(result: Result) -> str:
 def _counts(result: Result) -> str:
     """The same, with what is special about some of them."""
     text, whole = _executions(result), result.complete + result.blocked
-    stopped = [(result.bounded, "at the bound on loops"), (result.blocked - result.bounded, _STOPS)]
+    looping = result.blocked - result.bounded - result.assumed
+    stopped = [(result.bounded, "at the bound on loops"), (result.assumed, "at a false assumption"), (looping, _ROUND)]
     (count, where), *others = [part for part in stopped if part[0]] or [(0, "")]
     if count and (result.complete or result.bounded or result.verdict is Verdict.INCOMPLETE):
         which = f"{count:,} of which" if count < whole else "which" if whole == 1 else "all of which"
