@@ -1,38 +1,17 @@
 /* The mutex of the musl C library: a word, which is 0 when free, 1 when taken and 2 when taken with somebody asleep, and a
- * number of threads that wait. N threads take it once.
- *
- * The futex itself is a counter of wake-ups: sleeping is waiting for it to change. */
-#include <assert.h>
-#include <pthread.h>
+ * number of threads that wait. N threads take it once. */
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "spin.h"
+#include "futex.h"
 
 #ifndef N
 #define N 2
 #endif
 
-static atomic_int mutex, waiting, wakeups;
-static int shared;
+static atomic_int waiting;
 
-static bool change(int from, int to) {
-    return atomic_compare_exchange_strong(&mutex, &from, to);
-}
-
-static void futex_wait(int value) {
-    int seen = atomic_load(&wakeups);
-    if (atomic_load(&mutex) == value)
-        spin_until(atomic_load(&wakeups) != seen);
-}
-
-static void futex_wake(void) {
-    atomic_fetch_add(&wakeups, 1);
-}
-
-static void acquire(void) {
+static void acquire(int id) {
+    (void)id;
     if (change(0, 1))
         return;
     while (!change(0, 1)) {
@@ -43,20 +22,15 @@ static void acquire(void) {
     }
 }
 
-static void release(void) {
+static void release(int id) {
+    (void)id;
     int before = atomic_exchange(&mutex, 0);
     if (atomic_load(&waiting) > 0 || before != 1)
         futex_wake();
 }
 
-static void *run(void *argument) {
-    int id = (int)(intptr_t)argument;
-    acquire();
-    shared = id;
-    assert(shared == id);
-    release();
-    return NULL;
-}
+#define NO_MAIN
+#include "lock.h"
 
 int main(void) {
     pthread_t first, second, third;

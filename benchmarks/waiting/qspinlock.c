@@ -1,8 +1,6 @@
 /* The queued spinlock of Linux: one word says whether the lock is taken, whether somebody is next (`PENDING`), and who is
  * last in a queue of the others. The one who is next waits for the word, those in the queue for a node of their own,
  * as in an MCS lock. N threads take it once. */
-#include <assert.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +20,6 @@ typedef struct Node {
 
 static atomic_uint word;
 static Node nodes[N];
-static int shared;
 
 /* What the word was; if that is `from`, it has changed. */
 static unsigned change(unsigned from, unsigned to) {
@@ -88,24 +85,9 @@ static void acquire(int id) {
     atomic_fetch_add(&word, LOCKED - PENDING);
 }
 
-static void release(void) {
+static void release(int id) {
+    (void)id;
     atomic_fetch_sub(&word, LOCKED);
 }
 
-static void *run(void *argument) {
-    int id = (int)(intptr_t)argument;
-    acquire(id);
-    shared = id;
-    assert(shared == id);
-    release();
-    return NULL;
-}
-
-int main(void) {
-    pthread_t threads[N];
-    for (int t = 0; t < N; t++)
-        pthread_create(&threads[t], NULL, run, (void *)(intptr_t)t);
-    for (int t = 0; t < N; t++)
-        pthread_join(threads[t], NULL);
-    return 0;
-}
+#include "lock.h"

@@ -1,7 +1,5 @@
 /* A ticket lock with a waiting array (Dice and Kogan): whoever is next in line waits for the lock's grant, and all others
  * for a slot of an array, so that a release disturbs only two threads. N threads take it once. */
-#include <assert.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +14,6 @@ enum { SLOTS = 4096 };
 
 static atomic_uint ticket, grant;
 static atomic_uint waiting[SLOTS]; /* how often the slot's ticket came close to its turn */
-static int shared;
 
 static void wait_in_slot(unsigned mine) {
     unsigned slot = mine % SLOTS;
@@ -28,7 +25,8 @@ static void wait_in_slot(unsigned mine) {
     }
 }
 
-static void acquire(void) {
+static void acquire(int id) {
+    (void)id;
     unsigned mine = atomic_fetch_add(&ticket, 1);
     unsigned ahead = mine - atomic_load(&grant);
     if (ahead == 0)
@@ -38,26 +36,11 @@ static void acquire(void) {
     spin_until(atomic_load(&grant) == mine);
 }
 
-static void release(void) {
+static void release(int id) {
+    (void)id;
     unsigned next = atomic_load(&grant) + 1;
     atomic_store(&grant, next);
     atomic_fetch_add(&waiting[(next + 1) % SLOTS], 1);
 }
 
-static void *run(void *argument) {
-    int id = (int)(intptr_t)argument;
-    acquire();
-    shared = id;
-    assert(shared == id);
-    release();
-    return NULL;
-}
-
-int main(void) {
-    pthread_t threads[N];
-    for (int t = 0; t < N; t++)
-        pthread_create(&threads[t], NULL, run, (void *)(intptr_t)t);
-    for (int t = 0; t < N; t++)
-        pthread_join(threads[t], NULL);
-    return 0;
-}
+#include "lock.h"

@@ -141,6 +141,8 @@ class Oracle:
         machine = self.machine
         failure = machine.failure()
         kind = failure.kind if failure else None
+        if sum(machine.status(thread) == "failed" for thread in machine.threads()) > 1:
+            kind = "several"  # which comes first may differ
         if machine.exited():
             return Outcome("failed" if failure else "complete", kind)
         guards = self.guards()
