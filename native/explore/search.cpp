@@ -68,15 +68,37 @@ void Search::note_races_of_waiting() {
     const auto made = execution_.choices(execution_.size() - 1);
     const std::vector<u32> choices(made.begin(), made.end());
     machine.rewind(last.mark);
+    waiting_.clear();
     for (u64 rest = machine.threads(); rest != 0; rest &= rest - 1) {
         const Slot thread = static_cast<Slot>(std::countr_zero(rest));
         if (thread == last.thread || !machine.at_guarded_access(thread)) continue;
         machine.next(thread, {}, next_);
-        execution_.find_races_of_waiting(thread, next_.accesses);
-        note_races(machine.site(thread));
+        note_waiting(thread, next_.accesses, execution_.size() - 1);
     }
     machine.mark();
     machine.step(last.thread, choices);
+}
+
+// A thread waits with these accesses after the first `length` events, when nothing else happens any more.
+void Search::note_waiting(Slot thread, const Accesses& accesses, Position length) {
+    execution_.find_races_of_waiting(thread, accesses);
+    note_races(machine().site(thread));
+    const auto plain = [](const Access& access) { return access.ordering == Ordering::plain; };
+    for (const auto& [other, others] : waiting_) {
+        const bool race = std::ranges::any_of(accesses, [&](const Access& one) {
+            return std::ranges::any_of(others, [&](const Access& two) { return (plain(one) || plain(two)) && conflict(one, two, false); });
+        });
+        const std::pair<u64, u64> sites = std::minmax(machine().site(other), machine().site(thread));
+        if (!race || std::ranges::find(racy_sites_, sites) != racy_sites_.end()) continue;
+        racy_sites_.push_back(sites);
+        DataRace found{length, schedule()};
+        found.schedule.resize(length);
+        found.schedule.push_back({other, {}});
+        found.schedule.push_back({thread, {}});
+        races_.push_back(std::move(found));
+        if (options_.races == Races::error && !bug_) bug_ = Bug{Bug::Kind::race, thread, races_.back().schedule};
+    }
+    waiting_.emplace_back(thread, accesses);
 }
 
 bool Search::failed_at_start() {
@@ -111,6 +133,7 @@ void Search::note_end() {
     if (options_.keep_executions) executions_.push_back(schedule());
     // Why threads have not ended: a resource, a loop that would only go round once more, what the program assumes, a bound.
     u64 resource = 0, loop = 0, assumed = 0, bound = 0;
+    waiting_.clear();
     std::array<Slot, max_slots> holder{};  // of the resource that a thread waits for; 0: nobody in particular
     Machine& machine = execution_.machine();
     for (u64 rest = machine.threads(); rest != 0; rest &= rest - 1) {
@@ -126,10 +149,7 @@ void Search::note_end() {
                 continue;
             }
             pc = next_.waiting->pc;
-            if (options_.races != Races::ignore && machine.at_guarded_access(thread)) {
-                execution_.find_races_of_waiting(thread, next_.accesses);
-                note_races(machine.site(thread));
-            }
+            if (options_.races != Races::ignore && machine.at_guarded_access(thread)) note_waiting(thread, next_.accesses, execution_.size());
         } else {
             continue;
         }

@@ -94,6 +94,7 @@ private:
     bool only_a_limit(Bug::Kind kind) const;
     void note_races(u64 waiting_site);
     void note_races_of_waiting();
+    void note_waiting(Slot thread, const Accesses& accesses, Position length);
     std::vector<Step> schedule() const;
 
     Progress& progress_;
@@ -103,6 +104,7 @@ private:
     std::vector<DataRace> races_;
     std::vector<std::vector<Step>> executions_;
     std::vector<std::pair<u64, u64>> racy_sites_;  // of `races_`
+    std::vector<std::pair<Slot, Accesses>> waiting_;  // threads that wait at the end, and with what
     Next next_;
 };
 

@@ -62,15 +62,14 @@ def replay_schedule(
         raise InputError(f"the schedule does not fit the program: {error}") from None
     operations = [(0, operation) for operation in machine.operations()]
     for number, step in enumerate(schedule.steps, 1):
-        _take(machine, step, number, len(schedule.steps), schedule.race is not None)
+        _take(machine, step, number, len(schedule.steps), schedule.race is not None and number in schedule.race)
         operations += [(number, operation) for operation in machine.operations()]
     ending = _Ending(program, lowered, machine, operations, allow_livelock, max_steps)
     return ending.tell(len(schedule.steps)) if schedule.race is None else ending.tell_race(schedule, *schedule.race)
 
 
 def _take(machine: Machine, step: Step, number: int, count: int, race: bool) -> None:
-    """One step, after every check that it fits. The last one before a data race may be of a thread that waits in a
-    loop."""
+    """One step, after every check that it fits. A step of a data race may be of a thread that waits in a loop."""
     problem = f"the schedule does not fit the program: step {number} of {count} is of thread {step.thread}, "
     threads = {machine.thread_name(thread): thread for thread in machine.threads()}
     if machine.failure() is not None or machine.exited():
@@ -90,7 +89,7 @@ def _take(machine: Machine, step: Step, number: int, count: int, race: bool) -> 
         if len(ranges) > made:
             raise InputError(f"{problem}with the choice {step.choices[made]} where there are {ranges[made]}")
         raise InputError(f"{problem}with {len(step.choices)} choices, where it makes {made}")
-    if not ahead.enabled and race and number == count:
+    if not ahead.enabled and race:
         try:
             machine.go_round(thread)
             return
