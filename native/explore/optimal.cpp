@@ -233,6 +233,7 @@ void Optimal::reverse_all(Late& late, Position sibling) {
         if (first != sibling && is_hidden(first)) continue;
         Events events;
         not_after(first, events);
+        if (late.end < execution_.size()) std::erase_if(events, [&](Position e) { return e == late.end || execution_.happens_before(late.end, e); });
         if (const Next* next = sibling == nowhere ? judge(first, late) : nullptr) {
             if (next->enabled) {
                 late.settled = std::max(late.settled, plan(first, events, late, next));
@@ -244,7 +245,7 @@ void Optimal::reverse_all(Late& late, Position sibling) {
         late.settled = nowhere;
         std::vector<Events> found;
         Accesses met;
-        enabling(first, late, events, found, met);
+        enabling(first, late, events, found, met, first == sibling);
         // What disabled it may be something that it did not meet in the order that was explored.
         consider(met, first);
         for (const Events& chosen : found) plan(first, chosen, late);
@@ -255,7 +256,8 @@ void Optimal::reverse_all(Late& late, Position sibling) {
 bool Optimal::Late::covers(std::span<const Access> met) const {
     return std::ranges::all_of(met, [&](const Access& access) {
         return std::ranges::any_of(std::span<const Access>(letter.accesses), [&](const Access& known) {
-            return known.address <= access.address && access.address + access.size <= known.address + known.size;
+            const bool same = known.commuting == access.commuting && known.address == access.address && known.size == access.size;
+            return (same || known.commuting == Commuting::no) && known.address <= access.address && access.address + access.size <= known.address + known.size;
         });
     });
 }
@@ -288,22 +290,22 @@ bool Optimal::may_enable(Position event, const Late& late, std::span<const Acces
 
 // The maximal parts of `events`, each with all that its events happen after, which enable the late event after those before `first`.
 // `met` collects what it touched where it was disabled.
-void Optimal::enabling(Position first, Late& late, Events events, std::vector<Events>& found, Accesses& met) {
+void Optimal::enabling(Position first, Late& late, Events events, std::vector<Events>& found, Accesses& met, bool any) {
     if (std::ranges::any_of(found, [&](const auto& larger) { return std::ranges::includes(larger, events); })) return;
     const Next& next = look(first, events, late.letter.thread, late.letter.choices);
-    if (next.enabled) {
+    if (next.enabled && (any || dependent(next.accesses, execution_.accesses(first), options_.commute))) {
         std::erase_if(found, [&](const auto& smaller) { return std::ranges::includes(events, smaller); });
         found.push_back(std::move(events));
         return;
     }
     const Accesses guard = next.accesses;
-    met.insert(met.end(), guard.begin(), guard.end());
+    if (!next.enabled) met.insert(met.end(), guard.begin(), guard.end());
     for (const Position without : events) {
         if (!may_enable(without, late, guard)) continue;
         Events fewer;
         for (const Position event : events)
             if (event != without && !execution_.happens_before(without, event)) fewer.push_back(event);
-        enabling(first, late, std::move(fewer), found, met);
+        enabling(first, late, std::move(fewer), found, met, any);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "explore/pop.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <bit>
 #include <numeric>
 
@@ -152,6 +153,9 @@ void Pop::find_races() {
     find_choices();
     // Where what is independent depends on more than who reads and who writes, more sleeps than the schedules tell.
     if (execution_.commutes() || execution_.machine().assumes()) gave_up_ = true;
+    // A section that touches several objects may be held up by one of them, or touch it, in some orders only.
+    const auto elsewhere = [&](const Access& access) { return object_of(access.address) != object_of(execution_.accesses(last)[0].address); };
+    if (event.section && (execution_.machine().own_section() || std::ranges::any_of(execution_.accesses(last), elsewhere))) gave_up_ = true;
     if (gave_up_) return;
     const auto choices = execution_.choices(last);
     const auto accesses = execution_.accesses(last);
@@ -223,7 +227,8 @@ void Pop::find_guarded_races(const Race& race, u32 guards, Position end, Positio
         if (in(hidden, first)) continue;
         // Without `first` and what comes after it, the guard sees what was there before.
         while (evaluated < writers.size() && (writers[evaluated] == first || execution_.happens_before(first, writers[evaluated]))) {
-            for (const Access& access : execution_.accesses(writers[evaluated]))
+            // (What it wrote first overwrote what was there before it.)
+            for (const Access& access : execution_.accesses(writers[evaluated]) | std::views::reverse)
                 if (access.writes && std::ranges::any_of(guard, [&](const Access& read) { return overlap(access, read); }))
                     machine.poke(access.address, static_cast<u32>(access.size), access.before);
             ++evaluated;
@@ -263,7 +268,8 @@ void Pop::find_races_of_blocked_threads() {
         if (machine.exited()) gave_up_ = true;
         machine.next(thread, {}, next_);
         if (next_.enabled) continue;
-        if (machine.assumes()) gave_up_ = true;
+        const auto elsewhere = [&](const Access& access) { return object_of(access.address) != object_of(next_.accesses[0].address); };
+        if (machine.assumes() || std::ranges::any_of(next_.accesses, elsewhere)) gave_up_ = true;
         const Race race{Race::Kind::blocked, nowhere, {thread, {}}, next_.accesses, {}, rivals};
         find_guarded_races(race, static_cast<u32>(race.accesses.size()), execution_.size(), execution_.before(thread));
         rivals.push_back(std::make_shared<const Memory>(Memory{thread, execution_.next_index(thread), {}, race.accesses}));

@@ -335,6 +335,7 @@ Machine::Outcome Machine::step(Slot slot, std::span<const u32> choices) {
     assumes_ = false;
     const Op op = code_.instructions[threads_[slot].frames[threads_[slot].state.frames - 1].pc].op;
     section_ = op == Op::atomic_begin;
+    own_section_ = section_ && !code_.functions[threads_[slot].frames[threads_[slot].state.frames - 1].function].library;
     varies_ = section_ || op == Op::compare_exchange;
     choices_ = choices;
     touch(slot);

@@ -91,6 +91,7 @@ public:
     const std::vector<u32>& ranges() const { return ranges_; }
     bool varies() const { return varies_; }
     bool section() const { return section_; }
+    bool own_section() const { return own_section_; }  // of the program, not of the library
     bool guarded_access() const { return section_ && guarded_; }  // one access and its guards
     bool guarded() const { return section_ && guarded_; }  // it is one access and its guards
     u64 expected() const { return expected_; }  // by a compare-exchange
@@ -227,6 +228,7 @@ private:
     Waiting waiting_{};
     u32 guard_accesses_ = 0;
     bool assumes_ = false;
+    bool own_section_ = false;
     bool varies_ = false;
     bool section_ = false;
     u64 expected_ = 0;
