@@ -298,12 +298,17 @@ def test_an_interrupt_is_3_and_says_what_was_covered(here: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=slave,
         text=True,
+        # Where the tests run in the background of a script, interrupts are ignored, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
-        seen = b""
-        while b"executions" not in seen:  # the search has begun
-            seen += os.read(master, 1000)
-        process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=30)
+        try:
+            seen = b""
+            while b"executions" not in seen:  # the search has begun
+                seen += os.read(master, 1000)
+            process.send_signal(signal.SIGINT)
+            out, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
     os.close(master)
     os.close(slave)
     assert process.returncode == 3
