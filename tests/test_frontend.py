@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
 from mazurka import check
+from mazurka._native import Exploration
 from mazurka.errors import InputError
 from mazurka.frontends.c import load_c_program
 from mazurka.frontends.c.compiler import CompileError, bundled_compiler
+from mazurka.program.cfg import successors
 from mazurka.program.instructions import (
     Assume,
     AtomicBegin,
@@ -23,6 +25,7 @@ from mazurka.program.instructions import (
     Binary,
     Call,
     Choose,
+    Claim,
     CompareExchange,
     Constant,
     EndThread,
@@ -32,6 +35,7 @@ from mazurka.program.instructions import (
     Instruction,
     Load,
     Offset,
+    Return,
     Spawn,
     StackAlloc,
     Store,
@@ -43,6 +47,8 @@ from mazurka.program.program import Function, Program
 from mazurka.program.types import I32, I64
 from mazurka.program.validate import validate
 from mazurka.result import Verdict
+from mazurka.transforms import prepare
+from mazurka.transforms.lowering import lower
 
 Kind = TypeVar("Kind", bound=Instruction)
 Load_ = Callable[..., Program]
@@ -564,10 +570,12 @@ def test_instructions_of_the_machine_can_be_used_directly(load: Load_) -> None:
         """
         void __mazurka_atomic_begin(void); void __mazurka_atomic_end(void);
         void __mazurka_await(_Bool, const char *, const volatile void *, void *);
+        void __mazurka_claim(const volatile void *, const char *);
         unsigned __mazurka_choose(unsigned); void *__mazurka_allocate(unsigned long, _Bool);
         int x;
         int main(void) {
             __mazurka_atomic_begin();
+            __mazurka_claim(&x, "acquire");
             __mazurka_await(x == 0, "turn", &x, 0);
             __mazurka_atomic_end();
             __mazurka_allocate(8, 1);
@@ -578,9 +586,97 @@ def test_instructions_of_the_machine_can_be_used_directly(load: Load_) -> None:
     main = program.functions["main"]
     (await_,) = instructions(main, Await)
     assert (await_.what, await_.object) == ("turn", GlobalAddress("x"))
+    (claim,) = instructions(main, Claim)
+    assert (claim.lock, claim.kind) == (GlobalAddress("x"), "acquire")
     assert len(instructions(main, AtomicBegin)) == len(instructions(main, AtomicEnd)) == 1
     assert instructions(main, HeapAlloc)[0].zeroed
     assert instructions(main, Choose)[0].count == Constant(I32, 3)
+
+
+def paths(function: Function, block: str | None = None, before: tuple[str, ...] = ()) -> Iterator[list[Instruction]]:
+    """What a function executes on its ways from the entry to a return, none of them through the same block twice."""
+    name = block or function.entry.name
+    code = function.blocks[name].instructions
+    if isinstance(code[-1], Return):
+        yield [each for visited in (*before, name) for each in function.blocks[visited].instructions]
+    for target in successors(function.blocks[name]):
+        if target not in (*before, name):
+            yield from paths(function, target, (*before, name))
+
+
+LOCKS = {
+    "pthread_mutex_lock": {"acquire", "keep"},
+    "pthread_mutex_unlock": {"release", "keep", "look"},
+    "try_lock": {"try", "keep", "look"},  # (called by trylock, timedlock and clocklock)
+    "start_waiting": {"release", "keep", "look"},
+    "pthread_cond_wait": {"acquire", "keep"},
+    "pthread_spin_lock": {"acquire"},
+    "pthread_spin_trylock": {"try", "look"},
+    "pthread_spin_unlock": {"release"},
+    "pthread_rwlock_wrlock": {"acquire"},
+    "pthread_rwlock_trywrlock": {"try", "look"},
+}
+
+
+def test_locks_claim_what_they_do(load: Load_) -> None:
+    """On every way through an operation on a lock, once: before it waits for it, or else before its section ends."""
+    program = load(
+        """
+        #include <pthread.h>
+        pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_cond_t c; pthread_spinlock_t s;
+        pthread_rwlock_t rw; struct timespec t;
+        int main(void) {
+            pthread_mutex_lock(&m); pthread_mutex_trylock(&m); pthread_mutex_timedlock(&m, &t);
+            pthread_mutex_unlock(&m); pthread_cond_wait(&c, &m); pthread_cond_timedwait(&c, &m, &t);
+            pthread_spin_init(&s, 0); pthread_spin_lock(&s); pthread_spin_trylock(&s); pthread_spin_unlock(&s);
+            pthread_rwlock_wrlock(&rw); pthread_rwlock_trywrlock(&rw); pthread_rwlock_unlock(&rw);
+            pthread_rwlock_rdlock(&rw); pthread_rwlock_tryrdlock(&rw);
+            pthread_mutex_init(&m, 0); pthread_mutex_destroy(&m); pthread_spin_destroy(&s);
+            return 0;
+        }
+        """
+    )
+    for name, kinds in LOCKS.items():
+        seen: set[str] = set()
+        for path in paths(program.functions[name]):
+            events = [each for each in path if isinstance(each, Claim | Await | AtomicEnd)]
+            claims = [each for each in events if isinstance(each, Claim)]
+            if not claims:
+                # A wait that could not begin, which is told from what the first step returned.
+                assert name == "pthread_cond_wait" and not any(isinstance(each, AtomicEnd) for each in events)
+                continue
+            (claim,) = claims
+            seen.add(claim.kind)
+            for wait in events:
+                if isinstance(wait, Await) and wait.what != "condition variable":
+                    assert claim.kind == "acquire"
+                    assert events.index(claim) < events.index(wait)
+            assert isinstance(events[-1], AtomicEnd)
+        assert seen == kinds, name
+    claiming = {name for name, function in program.functions.items() if instructions(function, Claim)}
+    assert claiming == {*LOCKS, "pthread_cond_timedwait", "pthread_rwlock_unlock"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mutex_kinds", "mutex_timed", "trylock_and_lock", "lock_order", "condition_while", "rwlock", "rwlock_operations"],
+)
+def test_claims_make_no_difference_to_executions(name: str) -> None:
+    source = Path(__file__).parent / "programs" / f"{name}.c"
+    counts = []
+    for claims in (True, False):
+        program = load_c_program([source])
+        assert any(instructions(function, Claim) for function in program.functions.values())
+        if not claims:
+            for function in program.functions.values():
+                for block in function.blocks.values():
+                    block.instructions = [each for each in block.instructions if not isinstance(each, Claim)]
+        for algorithm in ("optimal", "pop"):
+            exploration = Exploration(lower(prepare(program)).code, algorithm=algorithm, keep_going=True)
+            exploration.run()
+            assert exploration.finished()
+            counts.append((exploration.progress()[:3], exploration.bug()))
+    assert counts[:2] == counts[2:]
 
 
 def test_functions_called_verifier_atomic_run_atomically(load: Load_) -> None:

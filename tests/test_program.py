@@ -27,6 +27,7 @@ from mazurka.program import (
     Branch,
     Call,
     Choose,
+    Claim,
     Compare,
     CompareExchange,
     Constant,
@@ -192,6 +193,7 @@ def test_lock_and_unlock_are_sections() -> None:
 entry:
     atomic begin
         %1 = load ptr @m, acquire
+        claim acquire @m
         %2 = eq ptr %1, null
         await %2, "mutex" at @m held by %1
         %3 = self
@@ -205,6 +207,7 @@ entry:
 failed.2:
         fail sync "unlock of a mutex that this thread does not hold"
 ok.1:
+        claim release @m
         store ptr null, @m, release
     atomic end
     return
@@ -715,6 +718,8 @@ HALF = Constant(F64, 0.5)
         (Await(TRUE, "", X, NULL), None, "does not say what it waits for"),
         (Await(TRUE, "mutex", ONE, NULL), None, "the object is of type i32, not ptr"),
         (Await(TRUE, "mutex", X, ONE), None, "the holder is of type i32, not ptr"),
+        (Claim(ONE, "keep"), "claim keep 1", "the lock is of type i32, not ptr"),
+        (Claim(X, "try", result=r()), None, "cannot have a result"),
         (AtomicBegin(result=r()), None, "cannot have a result"),
         (Output(ONE), "output 1", "the byte is of type i32, not i8"),
         (Instruction(), None, "Instruction is not a kind of instruction"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Callable
 
 import pytest
@@ -16,6 +17,7 @@ from mazurka.program import (
     I32,
     I64,
     PTR,
+    Claim,
     FunctionAddress,
     GlobalAddress,
     Phi,
@@ -31,6 +33,7 @@ from mazurka.program.instructions import Register, Value
 from mazurka.transforms import find_private_objects, prepare, promote
 from mazurka.transforms.lowering import lower
 from mazurka.transforms.simplify import remove_dead_instructions, remove_unreachable_blocks
+from tests.oracle import generator, loop_generator
 
 
 def promoted(build: Callable[[FunctionBuilder, GlobalAddress], None]) -> str:
@@ -238,6 +241,7 @@ def test_what_stays_in_memory() -> None:
     stays(lambda f, place: f.load(f.select(f.eq(f.self(), 0), place, 0), I32))
     stays(lambda f, place: f.update("add", place, 1, I32))
     stays(lambda f, place: f.compare_exchange(place, 1, 2, I32))
+    stays(lambda f, place: f.claim(place, "look"))
 
     def through_a_phi(f: FunctionBuilder, place: Register) -> None:
         f.block("loop")
@@ -391,6 +395,7 @@ SHARED = GlobalAddress("shared")
         lambda f, place: f.block_size(place),
         lambda f, place: f.check(f.eq(place, 0)),
         lambda f, place: f.await_(1, "mutex", place, place),
+        lambda f, place: f.claim(place, "acquire"),
         lambda f, place: f.call("reads", place, returns=I32),
         lambda f, place: f.call("recursive", place, 3),
         lambda f, place: f.call("passes_on", place, 0),
@@ -475,6 +480,58 @@ def test_promotion_comes_first() -> None:
         pointer = f.local("pointer", PTR, number)
         f.call("reads", f.load(pointer))
     assert 'stack_alloc 4, private, "number"' in format_program(prepare(p.build()))
+
+
+# ----------------------------------------------------------------------------------------------------- claims
+
+
+def without_claims(program: Program) -> Program:
+    for function in program.functions.values():
+        for block in function.blocks.values():
+            block.instructions = [each for each in block.instructions if not isinstance(each, Claim)]
+    return program
+
+
+def test_claims_are_in_nobody_s_way() -> None:
+    """Of a program with claims, exactly the same becomes as of one without, and the claims are still there."""
+    programs: list[Callable[[], Program]] = [
+        *(lambda n=n: generator.build(generator.random_shape(random.Random(n))) for n in range(200)),
+        *(lambda n=n: loop_generator.build(loop_generator.random_loop_shape(random.Random(n))) for n in range(200)),
+    ]
+    for build in programs:
+        claimed = prepare(build())
+        text = format_program(claimed)
+        claims = format_program(build()).count("  claim ")
+        assert text.count("  claim ") == claims
+        assert format_program(without_claims(claimed)) == format_program(prepare(without_claims(build())))
+
+
+def test_claims_in_a_loop_that_only_looks() -> None:
+    """A round that claims but changes nothing is as pure as one that does not claim."""
+
+    def build() -> Program:
+        p = ProgramBuilder()
+        mutex = p.mutex("m")
+        with p.function("worker") as f:
+            f.lock(mutex)
+            f.unlock(mutex)
+        with p.function("main") as f:
+            f.spawn("worker")
+            with f.loop(), f.atomic():
+                with f.if_(f.eq(f.load(mutex), 0)):
+                    f.claim(mutex, "try")
+                    f.store(mutex, f.self())
+                    f.atomic_end()
+                    f.ret()
+                f.claim(mutex, "look")
+        return p.build()
+
+    claimed = prepare(build())
+    assert format_program(claimed).count(", loop") == 1
+    assert format_program(claimed).count("  claim ") == 4
+    counts = explored(claimed)
+    assert explored(prepare(without_claims(build()))) == counts
+    assert format_program(without_claims(claimed)) == format_program(prepare(without_claims(build())))
 
 
 # ------------------------------------------------------------------------- programs do the same before and after

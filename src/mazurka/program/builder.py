@@ -37,6 +37,8 @@ from mazurka.program.instructions import (
     Branch,
     Call,
     Choose,
+    Claim,
+    ClaimKind,
     Compare,
     CompareExchange,
     Constant,
@@ -370,17 +372,19 @@ class FunctionBuilder:
     def lock(self, mutex: Value) -> None:
         with self.atomic():
             holder = self.load(mutex, PTR, ordering="acquire")
+            self.claim(mutex, "acquire")
             self.await_(self.eq(holder, NULL), "mutex", mutex, holder)
             self.store(mutex, self.self(), ordering="release")
 
     def trylock(self, mutex: Value) -> Register:
-        """Whether the mutex was free; then it is held. Never waits."""
+        """Whether the mutex was free; then it is held. Never waits. It is one access, so it makes no claim."""
         return self.compare_exchange(mutex, NULL, self.self())[1]
 
     def unlock(self, mutex: Value) -> None:
         with self.atomic():
             holder = self.load(mutex, PTR, ordering="acquire")
             self.check(self.eq(holder, self.self()), "unlock of a mutex that this thread does not hold", "sync")
+            self.claim(mutex, "release")
             self.store(mutex, NULL, ordering="release")
 
     @contextmanager
@@ -402,6 +406,9 @@ class FunctionBuilder:
 
     def await_(self, condition: Operand, what: str, object: Operand, holder: Operand = NULL) -> None:
         self._emit(Await(self._value(condition, I1), what, self._value(object, PTR), self._value(holder, PTR)))
+
+    def claim(self, lock: Operand, kind: ClaimKind) -> None:
+        self._emit(Claim(self._value(lock, PTR), kind))
 
     def choose(self, count: Operand) -> Register:
         """Any number from 0 to `count` - 1."""

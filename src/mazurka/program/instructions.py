@@ -96,6 +96,7 @@ UpdateOp = Literal["exchange", "add", "sub", "and", "or", "xor", "nand", "max", 
 Ordering = Literal["plain", "relaxed", "acquire", "release", "acq_rel", "seq_cst"]
 FailureKind = Literal["assertion", "abort", "memory", "sync", "arithmetic"]
 AssumeOrigin = Literal["program", "loop", "bound"]
+ClaimKind = Literal["acquire", "release", "keep", "try", "look"]
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -294,6 +295,20 @@ class Await(Instruction):
     what: str
     object: Value
     holder: Value
+
+
+@dataclass(eq=False, slots=True)
+class Claim(Instruction):
+    """What the atomic section around it does to the lock at address `lock`; only in an atomic section, and not an event
+    of its own. Nothing is read or written: it is how a search that wants to know gets to know of locks.
+
+    kind: "acquire" if the section waits for the lock and then holds it (the claim stands before the `Await`, so that an
+    attempt that is blocked is known for what it is); "release" if it gives the lock back; "keep" if the holder touches
+    the lock's own words but goes on holding it; "try" if it took the lock without waiting; "look" if it only looked at
+    the lock's words."""
+
+    lock: Value
+    kind: ClaimKind
 
 
 @dataclass(eq=False, slots=True)

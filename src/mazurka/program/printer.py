@@ -21,6 +21,7 @@ from mazurka.program.instructions import (
     Branch,
     Call,
     Choose,
+    Claim,
     Compare,
     CompareExchange,
     Constant,
@@ -276,6 +277,8 @@ def _operation(instruction: Instruction, names: Names) -> str:
             return f"assume {show(condition)}" + ("" if origin == "program" else f", {origin}")
         case Await(condition, what, object, holder):
             return f"await {show(condition)}, {json.dumps(what)} at {show(object)} held by {show(holder)}"
+        case Claim(lock, kind):
+            return f"claim {kind} {show(lock)}"
         case AtomicBegin(guarded):
             return "guarded begin" if guarded else "atomic begin"
         case AtomicEnd():

@@ -21,6 +21,8 @@ from mazurka.program.instructions import (
     Branch,
     Call,
     Choose,
+    Claim,
+    ClaimKind,
     Compare,
     CompareExchange,
     Constant,
@@ -74,6 +76,7 @@ UNARY = frozenset(get_args(UnaryOp))
 UPDATES = frozenset(get_args(UpdateOp))
 ORDERINGS = frozenset(get_args(Ordering))
 FAILURES = frozenset(get_args(FailureKind))
+CLAIMS = frozenset(get_args(ClaimKind))
 
 
 class InvalidProgram(MazurkaError):
@@ -432,6 +435,10 @@ def _check_instruction(program: Program, function: Function, instruction: Instru
                 raise _Problem("does not say what it waits for")
             _expect("the object", object, PTR)
             _expect("the holder", holder, PTR)
+            _no_result(instruction)
+        case Claim(lock, kind):
+            _expect("the lock", lock, PTR)
+            _expect_operation(kind, CLAIMS)
             _no_result(instruction)
         case AtomicBegin() | AtomicEnd():
             _no_result(instruction)

@@ -5,7 +5,8 @@ its address *leaks*. An address is known to the instruction that makes it, and g
 
 - into registers computed from it (`Offset`, `Convert`, `Binary`, `Unary`, `Select`, phis), and into the parameters
   of a function that is called by name: these leak the address if they leak themselves;
-- into uses that look at it and keep nothing: as the address of an access, in a `Compare`, in what an `Await` says;
+- into uses that look at it and keep nothing: as the address of an access, in a `Compare`, in what an `Await` or a
+  `Claim` says;
 - into all other uses, which count as leaks: being stored, exchanged or compared with memory, returned, given to a
   new thread, to a function called through a pointer, printed, branched on, and whatever may be added some day.
 
@@ -31,6 +32,7 @@ from mazurka.program.instructions import (
     Binary,
     BlockSize,
     Call,
+    Claim,
     Compare,
     CompareExchange,
     Convert,
@@ -100,7 +102,7 @@ def _leaked_registers(program: Program) -> set[Register]:
 
 def _leaking_operands(instruction: Instruction) -> Iterable[Value]:
     match instruction:
-        case Load() | Free() | BlockSize() | Compare():
+        case Load() | Free() | BlockSize() | Compare() | Claim():
             return ()
         case Store(value) | Update(value=value):
             return (value,)

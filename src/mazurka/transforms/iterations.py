@@ -31,6 +31,7 @@ from mazurka.program.instructions import (
     Branch,
     Call,
     Choose,
+    Claim,
     Compare,
     CompareExchange,
     Constant,
@@ -181,7 +182,7 @@ class Knowledge:
             function = self.program.functions[name]
             self._idle[name] = False  # if it calls itself
             self._idle[name] = not natural_loops(function) and all(
-                isinstance(instruction, Jump | Return | AtomicBegin | AtomicEnd | Self | ThreadLocalAddress)
+                isinstance(instruction, Jump | Return | AtomicBegin | AtomicEnd | Claim | Self | ThreadLocalAddress)
                 or computed(instruction, lambda value: value) is not None
                 or (
                     isinstance(instruction, Call)
@@ -527,7 +528,7 @@ class Iteration:
                 pass
             case Binary(op) if op in DIVISIONS:
                 pinned = True
-            case AtomicBegin() | AtomicEnd() | Self() | ThreadLocalAddress():
+            case AtomicBegin() | AtomicEnd() | Claim() | Self() | ThreadLocalAddress():
                 pass
             case _ if computed(instruction, self.term) is None:
                 unchanged = []

@@ -21,6 +21,7 @@ _ORDERINGS = get_args(ins.Ordering)
 _UPDATES = get_args(ins.UpdateOp)
 _FAULTS = get_args(ins.FailureKind)
 _ORIGINS = get_args(ins.AssumeOrigin)
+_CLAIMS = get_args(ins.ClaimKind)
 _OBJECT_SHIFT = 32  # an object of the program itself: its number times 2**32
 
 
@@ -234,6 +235,8 @@ class _FunctionLowering:
                 self.emit("assume", a=self.value(condition), c=_ORIGINS.index(origin))
             case ins.Await(condition, _, object, holder):
                 self.emit("await", a=self.value(condition), b=self.value(object), c=self.value(holder))
+            case ins.Claim(lock, kind):
+                self.emit("claim", a=self.value(lock), c=_CLAIMS.index(kind))
             case ins.AtomicBegin(guarded):
                 self.emit("atomic_begin", c=int(guarded))
             case ins.AtomicEnd():

@@ -19,6 +19,8 @@ from mazurka.program.instructions import (
     BinaryOp,
     BlockSize,
     Choose,
+    Claim,
+    ClaimKind,
     Constant,
     Convert,
     EndThread,
@@ -461,6 +463,14 @@ def _await(t: FunctionTranslator, site: CallSite, arguments: Arguments) -> Seque
     return []
 
 
+def _claim(t: FunctionTranslator, site: CallSite, arguments: Arguments) -> Sequence[Value]:
+    kind = _literal(t, site, 1)
+    if kind not in get_args(ClaimKind):
+        raise Unsupported(f"'{kind}' is no kind of claim; use one of {', '.join(get_args(ClaimKind))}")
+    t.emit(Claim(arguments[0], cast(ClaimKind, kind)))
+    return []
+
+
 def _fail(t: FunctionTranslator, site: CallSite, arguments: Arguments) -> Sequence[Value]:
     kind = _literal(t, site, 0)
     if kind not in get_args(FailureKind):
@@ -478,6 +488,7 @@ _MACHINE: dict[str, Builtin] = {
     "__mazurka_atomic_end": _effect(lambda _: AtomicEnd()),
     "__mazurka_assume": _assume,
     "__mazurka_await": _await,
+    "__mazurka_claim": _claim,
     "__mazurka_fail": _fail,
     "__mazurka_choose": _gives(I32, lambda arguments: Choose(arguments[0])),
     "__mazurka_spawn": _gives(PTR, lambda arguments: Spawn(arguments[0], arguments[1:])),
@@ -527,6 +538,7 @@ _DEFAULTS: dict[str, Builtin] = {
 # Which arguments are texts.
 _TEXTS = {
     "__mazurka_await": (1,),
+    "__mazurka_claim": (1,),
     "__mazurka_fail": (0, 1),
     "__assert_fail": (0, 1, 3),
     "__assert": (0, 1),

@@ -20,6 +20,10 @@ void __mazurka_atomic_end(void);
 void __mazurka_assume(_Bool condition);
 /* `what` is a string literal. `holder` may be null. Only between atomic_begin and atomic_end. */
 void __mazurka_await(_Bool condition, const char *what, const volatile void *object, struct mazurka_thread *holder);
+/* What this section does to a lock. `kind` is a string literal: "acquire" (before the await), "release", "keep", "try"
+ * or "look". Every section that touches the words of a lock claims it once; what initialises or destroys it does not.
+ * Only between atomic_begin and atomic_end. */
+void __mazurka_claim(const volatile void *lock, const char *kind);
 /* Both are string literals; kind is "assertion", "abort", "memory", "sync" or "arithmetic". */
 _Noreturn void __mazurka_fail(const char *kind, const char *message);
 unsigned __mazurka_choose(unsigned count);

@@ -90,7 +90,7 @@ size_t malloc_usable_size(void *block) { return block ? __mazurka_block_size(blo
 static uint64_t unit_for(const void *left, const void *right, uint64_t unit) {
     if (unit)
         return unit;
-    return (((uintptr_t)left | (uintptr_t)right) & 7) == 0 ? 8 : 1;
+    return ((uintptr_t)left & 7) == 0 && ((uintptr_t)right & 7) == 0 ? 8 : 1;
 }
 
 static void copy_unit(char *to, const char *from, uint64_t unit) {
@@ -130,18 +130,22 @@ static void copy_downwards(char *to, const char *from, uint64_t size, uint64_t u
     }
 }
 
-static _Bool overlap(const void *left, const void *right, uint64_t size) {
-    return (uintptr_t)left - (uintptr_t)right < size || (uintptr_t)right - (uintptr_t)left < size;
+/* Whether `left` lies less than `size` bytes behind `right`, in the same object. The lowest bits of an address say where
+ * in its object it is. Nothing else of it is looked at as a number: which object that is, is a name. */
+static _Bool follows_closely(const void *left, const void *right, uint64_t size) {
+    const uintptr_t where = ((uintptr_t)1 << 26) - 1;
+    return ((uintptr_t)left & ~where) == ((uintptr_t)right & ~where) &&
+           ((uintptr_t)left & where) - ((uintptr_t)right & where) < size;
 }
 
 void __mazurka_copy(void *to, const void *from, uint64_t size, uint64_t unit) {
-    if (to != from && overlap(to, from, size))
+    if (to != from && (follows_closely(to, from, size) || follows_closely(from, to, size)))
         __mazurka_fail("memory", "copying between overlapping memory, for which memmove is made");
     copy_upwards(to, from, size, unit_for(to, from, unit));
 }
 
 void __mazurka_move(void *to, const void *from, uint64_t size, uint64_t unit) {
-    if ((uintptr_t)to - (uintptr_t)from < size)
+    if (follows_closely(to, from, size))
         copy_downwards(to, from, size, unit_for(to, from, unit));
     else
         copy_upwards(to, from, size, unit_for(to, from, unit));

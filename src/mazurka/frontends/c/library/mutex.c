@@ -58,14 +58,19 @@ static int try_lock(pthread_mutex_t *object, int if_own, int if_held) {
     struct mazurka_thread *owner = mutex->owner;
     int kind = mutex->kind;
     require_usable_mutex(kind, owner);
-    if (owner == NULL)
+    if (owner == NULL) {
+        __mazurka_claim(mutex, "try");
         mutex->owner = self;
-    else if (owner != self)
+    } else if (owner != self) {
+        __mazurka_claim(mutex, "look");
         result = if_held;
-    else if (kind == RECURSIVE)
-        mutex->depth++;
-    else
-        result = kind == ERRORCHECK ? if_own : if_held;
+    } else {
+        __mazurka_claim(mutex, "keep");
+        if (kind == RECURSIVE)
+            mutex->depth++;
+        else
+            result = kind == ERRORCHECK ? if_own : if_held;
+    }
     __mazurka_atomic_end();
     return result;
 }

@@ -34,12 +34,16 @@ INLINE int lock_in_section(struct mutex *mutex) {
     require_usable_mutex(kind, owner);
     if (owner == self) {
         if (kind == RECURSIVE) {
+            __mazurka_claim(mutex, "keep");
             mutex->depth++;
             return 0;
         }
-        if (kind == ERRORCHECK)
+        if (kind == ERRORCHECK) {
+            __mazurka_claim(mutex, "keep");
             return EDEADLK;
+        }
     }
+    __mazurka_claim(mutex, "acquire");
     __mazurka_await(owner == NULL, "mutex", mutex, owner);
     mutex->owner = self;
     return 0;
@@ -50,16 +54,21 @@ INLINE int unlock_in_section(struct mutex *mutex) {
     int kind = mutex->kind;
     require_usable_mutex(kind, owner);
     if (owner != __mazurka_self()) {
-        if (kind == RECURSIVE || kind == ERRORCHECK)
+        if (kind == RECURSIVE || kind == ERRORCHECK) {
+            __mazurka_claim(mutex, "look");
             return EPERM;
+        }
         if (owner == NULL)
             __mazurka_fail("sync", "unlocking a mutex that is not locked");
         __mazurka_fail("sync", "unlocking a mutex that another thread holds");
     }
-    if (kind == RECURSIVE && mutex->depth > 0)
+    if (kind == RECURSIVE && mutex->depth > 0) {
+        __mazurka_claim(mutex, "keep");
         mutex->depth--;
-    else
+    } else {
+        __mazurka_claim(mutex, "release");
         mutex->owner = NULL;
+    }
     return 0;
 }
 

@@ -4,6 +4,9 @@
  * other: two read locks, or two releases of them, are independent steps. Readers get the lock while others read even
  * if a writer waits, which is what the C library does by default. A lock that prefers writers is refused.
  *
+ * Writers claim the lock. Readers do not, for they hold it together: a lock that has readers is none that keeps all
+ * others out.
+ *
  * Timed locks are trylocks, for the reason given in mutex.c. */
 #include <errno.h>
 #include <pthread.h>
@@ -94,6 +97,7 @@ int pthread_rwlock_wrlock(pthread_rwlock_t *object) {
     struct rwlock *lock = (struct rwlock *)object;
     __mazurka_atomic_begin();
     require_usable(lock);
+    __mazurka_claim(lock, "acquire");
     struct mazurka_thread *writer = lock->writer;
     __mazurka_await(writer == NULL, "read-write lock", lock, writer);
     struct mazurka_thread *reader = a_reader(lock);
@@ -121,10 +125,13 @@ int pthread_rwlock_trywrlock(pthread_rwlock_t *object) {
     int result = 0;
     __mazurka_atomic_begin();
     require_usable(lock);
-    if (lock->writer == NULL && a_reader(lock) == NULL)
+    if (lock->writer == NULL && a_reader(lock) == NULL) {
+        __mazurka_claim(lock, "try");
         lock->writer = __mazurka_self();
-    else
+    } else {
+        __mazurka_claim(lock, "look");
         result = EBUSY;
+    }
     __mazurka_atomic_end();
     return result;
 }
@@ -155,12 +162,14 @@ int pthread_rwlock_unlock(pthread_rwlock_t *object) {
     unsigned slot = slot_of(self);
     __mazurka_atomic_begin();
     require_usable(lock);
-    if (lock->writer == self)
+    if (lock->writer == self) {
+        __mazurka_claim(lock, "release");
         lock->writer = NULL;
-    else if (reads_by(lock, slot) > 0)
+    } else if (reads_by(lock, slot) > 0) {
         lock->readers[slot & 31] -= 1 << (slot >> 5 << 2);
-    else
+    } else {
         __mazurka_fail("sync", "unlocking a read-write lock that this thread does not hold");
+    }
     __mazurka_atomic_end();
     return 0;
 }

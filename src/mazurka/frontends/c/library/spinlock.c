@@ -37,6 +37,7 @@ int pthread_spin_lock(pthread_spinlock_t *lock) {
     __mazurka_atomic_begin();
     unsigned word = (unsigned)*lock;
     require_usable(word);
+    __mazurka_claim(lock, "acquire");
     __mazurka_await(word == FREE, "spinlock", lock, thread_in(word >> 2));
     *lock = (int)held_by(__mazurka_self());
     __mazurka_atomic_end();
@@ -48,10 +49,13 @@ int pthread_spin_trylock(pthread_spinlock_t *lock) {
     __mazurka_atomic_begin();
     unsigned word = (unsigned)*lock;
     require_usable(word);
-    if (word == FREE)
+    if (word == FREE) {
+        __mazurka_claim(lock, "try");
         *lock = (int)held_by(__mazurka_self());
-    else
+    } else {
+        __mazurka_claim(lock, "look");
         result = EBUSY;
+    }
     __mazurka_atomic_end();
     return result;
 }
@@ -64,6 +68,7 @@ int pthread_spin_unlock(pthread_spinlock_t *lock) {
         __mazurka_fail("sync", "unlocking a spinlock that is not locked");
     if (word != held_by(__mazurka_self()))
         __mazurka_fail("sync", "unlocking a spinlock that another thread holds");
+    __mazurka_claim(lock, "release");
     *lock = FREE;
     __mazurka_atomic_end();
     return 0;

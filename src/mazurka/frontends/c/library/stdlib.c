@@ -102,7 +102,7 @@ unsigned long long __isoc23_strtoull(const char *restrict text, char **restrict 
 }
 
 static void swap(char *left, char *right, size_t size) {
-    if ((((uintptr_t)left | (uintptr_t)right | size) & 7) == 0) {
+    if (((uintptr_t)left & 7) == 0 && ((uintptr_t)right & 7) == 0 && (size & 7) == 0) {
         for (size_t i = 0; i < size; i += 8) {
             uint64_t word = *(uint64_t *)(left + i);
             *(uint64_t *)(left + i) = *(uint64_t *)(right + i);
