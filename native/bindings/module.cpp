@@ -16,6 +16,7 @@
 #include <string>
 
 #include "explore/exploration.hpp"
+#include "search/states.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -97,6 +98,16 @@ Steps to_steps(const std::vector<Step>& schedule) {
     return steps;
 }
 
+const char* bug_kind(Bug::Kind kind) {
+    static constexpr const char* kinds[] = {"failure", "deadlock", "livelock", "steps", "race"};
+    return kinds[static_cast<std::size_t>(kind)];
+}
+
+std::optional<std::tuple<std::string, Slot, Steps>> to_tuple(const std::optional<Bug>& bug) {
+    if (!bug) return {};
+    return std::tuple(std::string(bug_kind(bug->kind)), bug->thread, to_steps(bug->schedule));
+}
+
 void check_thread(const Machine& machine, Slot thread) {
     if (thread >= max_slots || machine.status(thread) == Status::absent) throw std::invalid_argument("no such thread");
 }
@@ -105,11 +116,17 @@ void check_thread(const Machine& machine, Slot thread) {
 struct OwnedMachine {
     std::shared_ptr<const Code> code;
     Machine machine;
+    std::optional<CodeFacts> facts = {};  // made when somebody asks
 };
 
 struct OwnedExploration {
     std::shared_ptr<const Code> code;
     Exploration exploration;
+};
+
+struct OwnedStateSearch {
+    std::shared_ptr<const Code> code;
+    StateSearch search;
 };
 
 }  // namespace
@@ -191,13 +208,13 @@ NB_MODULE(_native, module) {
 
     nb::class_<OwnedMachine>(module, "Machine")
         .def(nb::new_([](std::shared_ptr<const Code> code, bool uninitialised, bool record, u64 instruction_limit,
-                         const std::vector<std::string>& names) {
-                 const MachineOptions options{uninitialised, record, instruction_limit};
+                         u64 pause_after, bool follow_pointers, const std::vector<std::string>& names) {
+                 const MachineOptions options{uninitialised, record, instruction_limit, pause_after, false, follow_pointers};
                  auto owned = std::make_unique<OwnedMachine>(code, Machine(*code, options, parse_thread_names(names)));
                  return owned;
              }),
              "code"_a, nb::kw_only(), "uninitialised"_a = true, "record"_a = false, "instruction_limit"_a = 10'000'000,
-             "thread_names"_a = std::vector<std::string>{})
+             "pause_after"_a = 0, "follow_pointers"_a = false, "thread_names"_a = std::vector<std::string>{})
         .def("threads",
              [](const OwnedMachine& self) {
                  std::vector<Slot> threads;
@@ -283,6 +300,15 @@ NB_MODULE(_native, module) {
                  const std::vector<u8> state = self.machine.state();
                  return nb::bytes(state.data(), state.size());
              })
+        .def("canonical",
+             [](OwnedMachine& self) {
+                 if (!self.machine.options().follow_pointers) throw std::invalid_argument("the machine does not follow pointers");
+                 if (!self.facts) self.facts.emplace(*self.code);
+                 StateWords state;
+                 self.machine.canonical(*self.facts, !self.machine.addresses_matter(), state);
+                 return nb::bytes(reinterpret_cast<const char*>(state.words().data()), state.words().size_bytes());
+             })
+        .def("addresses_matter", [](const OwnedMachine& self) { return self.machine.addresses_matter(); })
         .def("instructions_executed", [](const OwnedMachine& self) { return self.machine.instructions_executed(); });
 
     nb::class_<OwnedExploration>(module, "Exploration")
@@ -327,12 +353,7 @@ NB_MODULE(_native, module) {
         .def("bounded", [](const OwnedExploration& self) { return self.exploration.progress().bounded.load(); })
         .def("instructions_executed", [](const OwnedExploration& self) { return self.exploration.machine().instructions_executed(); })
         .def("thread_names", [](const OwnedExploration& self) { return thread_names(self.exploration.machine()); })
-        .def("bug", [](const OwnedExploration& self) {
-            static constexpr const char* kinds[] = {"failure", "deadlock", "livelock", "steps", "race"};
-            const std::optional<Bug>& bug = self.exploration.bug();
-            if (!bug) return std::optional<std::tuple<std::string, Slot, Steps>>();
-            return std::optional(std::tuple(std::string(kinds[static_cast<std::size_t>(bug->kind)]), bug->thread, to_steps(bug->schedule)));
-        })
+        .def("bug", [](const OwnedExploration& self) { return to_tuple(self.exploration.bug()); })
         .def("executions",
              [](const OwnedExploration& self) {
                  std::vector<Steps> executions;
@@ -344,5 +365,56 @@ NB_MODULE(_native, module) {
             for (const DataRace& race : self.exploration.races())
                 races.emplace_back(race.first, static_cast<Position>(race.schedule.size() - 1), to_steps(race.schedule));
             return races;
+        });
+
+    nb::class_<OwnedStateSearch>(module, "StateSearch")
+        .def(nb::new_([](std::shared_ptr<const Code> code, const std::string& reduction, bool exact, bool uninitialised, bool keep_going,
+                         u64 max_memory, u64 max_states, u64 instruction_limit, u64 pause_after) {
+                 StateSearchOptions options;
+                 if (reduction == "cpc") options.reduction = Reduction::cpc;
+                 else if (reduction == "cycle-detection") options.reduction = Reduction::cycle_detection;
+                 else if (reduction == "unsound") options.reduction = Reduction::unsound;
+                 else if (reduction == "none") options.reduction = Reduction::none;
+                 else throw std::invalid_argument("no such reduction");
+                 options.exact = exact;
+                 options.keep_going = keep_going;
+                 options.max_memory = max_memory;
+                 options.max_states = max_states;
+                 options.machine = {uninitialised, false, instruction_limit, pause_after};
+                 return std::unique_ptr<OwnedStateSearch>(new OwnedStateSearch{code, StateSearch(*code, options)});
+             }),
+             "code"_a, nb::kw_only(), "reduction"_a = "cpc", "exact"_a = false, "uninitialised"_a = true, "keep_going"_a = false,
+             "max_memory"_a = 0, "max_states"_a = 0, "instruction_limit"_a = 10'000'000, "pause_after"_a = 10'000)
+        .def("run", [](OwnedStateSearch& self) { self.search.run(); }, nb::call_guard<nb::gil_scoped_release>())
+        .def("stop", [](OwnedStateSearch& self) { self.search.stop(); })
+        .def("finished", [](const OwnedStateSearch& self) { return self.search.finished(); })
+        .def("limit",
+             [](const OwnedStateSearch& self) {
+                 static constexpr const char* names[] = {"", "memory", "states"};
+                 return names[static_cast<std::size_t>(self.search.limit())];
+             })
+        .def("progress",
+             [](const OwnedStateSearch& self) {
+                 const StateProgress& now = self.search.progress();
+                 return std::tuple(now.states.load(), now.transitions.load(), now.depth.load(), now.deepest.load(), now.memory.load(),
+                                   now.restarts.load());
+             })
+        .def("table_bytes", [](const OwnedStateSearch& self) { return self.search.table_bytes(); })
+        .def("thread_names", [](const OwnedStateSearch& self) { return thread_names(self.search.machine()); })
+        .def("bug", [](const OwnedStateSearch& self) { return to_tuple(self.search.bug()); })
+        .def("bugs", [](const OwnedStateSearch& self) {
+            nb::list bugs;
+            for (const KnownBug& bug : self.search.bugs()) {
+                nb::list places;
+                if (bug.kind == Bug::Kind::failure) {
+                    places.append(bug.fault);
+                    places.append(thread_name(self.search.machine(), bug.places.front().first));
+                    for (const auto& [thread, position] : bug.places) places.append(position);
+                } else {
+                    for (const auto& [thread, position] : bug.places) places.append(nb::make_tuple(thread_name(self.search.machine(), thread), position));
+                }
+                bugs.append(nb::make_tuple(bug_kind(bug.kind), nb::tuple(places)));
+            }
+            return bugs;
         });
 }

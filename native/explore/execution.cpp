@@ -102,7 +102,7 @@ bool Execution::extend(Slot thread, std::span<const u32> choices) {
     clock[thread] = index;
     if (find_races_) synchronise(position, before_it);
     waiting_races_.clear();
-    if (find_races_ && machine_.guarded_access()) find_waiting_races(thread, before_it, position, touched);
+    if (find_races_ && machine_.guarded()) find_waiting_races(thread, before_it, position, touched);
     for (const Access& access : touched) index_.add(position, access);
     return true;
 }

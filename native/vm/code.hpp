@@ -50,6 +50,7 @@ using i64 = std::int64_t;
     X(choose)           /* dst = any of 0 .. a - 1 */                                                            \
     X(assume)           /* a; c: origin (literal) */                                                             \
     X(await)            /* a; b: object; c: holder */                                                            \
+    X(claim)            /* a: lock; c: kind (literal) */                                                         \
     X(atomic_begin)     /* c: one access and its guards (literal) */                                             \
     X(atomic_end)                                                                                                \
     X(output)           /* a */                                                                                  \
@@ -72,6 +73,9 @@ std::span<const std::string_view> opcode_names();
 
 // Where an assume comes from (see instructions.py).
 enum class Origin : u8 { program, loop, bound };
+
+// What a section does to a lock (see instructions.py).
+enum class ClaimKind : u8 { acquire, release, keep, try_, look };
 
 enum class UpdateOp : u8 { exchange, add, sub, and_, or_, xor_, nand, max, min, umax, umin };
 

@@ -81,17 +81,26 @@ Machine::Machine(const Code& code, MachineOptions options, std::span<const Threa
         std::ranges::copy(global.bytes, spaces_[0].bytes.begin() + static_cast<std::ptrdiff_t>(object.at));
         std::fill(spaces_[0].undefined.begin() + static_cast<std::ptrdiff_t>(object.at), spaces_[0].undefined.end(), u8{0});
     }
-    start_thread(1, code.entry, {}, {});
+    written_globals_.initial = spaces_[0].bytes;
+    written_globals_.known.resize(spaces_[0].bytes.size() / 8);
+    start_thread(1, code.entry, {}, {}, {});
 }
 
 // ------------------------------------------------------------------------------------------- undoing
 
-void Machine::save_frame(Slot slot, u32 index) {
+void Machine::save_frame(Slot slot, u32 index, bool in_call) {
     Thread& thread = threads_[slot];
     Frame& frame = thread.frames[index];
-    const u32 count = code_.functions[frame.function].registers;
-    trail_.push_bytes(thread.values.data() + frame.base, count * sizeof(u64));
-    trail_.push_bytes(thread.undefined.data() + frame.base, count * sizeof(u64));
+    if (facts_ != nullptr) {
+        for (const u32 reg : in_call ? facts_->live_during_call(frame.pc) : facts_->live(frame.pc))
+            trail_.push(SavedRegister{thread.values[frame.base + reg], thread.undefined[frame.base + reg], thread.pointers[frame.base + reg]});
+        trail_.push(in_call);
+    } else {
+        const u32 count = code_.functions[frame.function].registers;
+        trail_.push_bytes(thread.values.data() + frame.base, count * sizeof(u64));
+        trail_.push_bytes(thread.undefined.data() + frame.base, count * sizeof(u64));
+        if (options_.follow_pointers) trail_.push_bytes(thread.pointers.data() + frame.base, count);
+    }
     trail_.push(frame);
     trail_.push(index);
     trail_.push(slot);
@@ -104,16 +113,26 @@ void Machine::touch(Slot slot) {
     Thread& thread = threads_[slot];
     if (thread.saved == epoch_) return;
     const u32 top = thread.state.frames - 1;
-    if (thread.frames[top].saved != epoch_) save_frame(slot, top);
+    if (thread.frames[top].saved != epoch_) save_frame(slot, top, false);
     trail_.push(thread.state);
     trail_.push(slot);
     trail_.push(Record::thread);
     thread.saved = epoch_;
 }
 
+void Machine::Written::note(u64 at) {
+    if (at / 8 >= known.size() || known[at / 8]) return;
+    known[at / 8] = true;
+    words.insert(std::ranges::lower_bound(words, at / 8), at / 8);
+}
+
 void Machine::save_bytes(Slot owner, u64 at, u32 size) {
     const Space& space = spaces_[owner];
-    trail_.push(SavedBytes{owner, size, at, get(&space.bytes[at], size), get(&space.undefined[at], size)});
+    Written& written = owner == 0 ? written_globals_ : written_locals_;
+    written.note(at);
+    written.note(at + size - 1);
+    const u8 pointers = options_.follow_pointers ? static_cast<u8>(space.pointers[at / 8] | space.pointers[(at + size - 1) / 8] << 1) : u8{0};
+    trail_.push(SavedBytes{owner, static_cast<u16>(size), pointers, at, get(&space.bytes[at], size), get(&space.undefined[at], size)});
     trail_.push(Record::bytes);
 }
 
@@ -126,6 +145,10 @@ void Machine::rewind(Mark mark) {
                 Space& space = spaces_[saved.owner];
                 put(&space.bytes[saved.at], saved.old, saved.size);
                 put(&space.undefined[saved.at], saved.old_undefined, saved.size);
+                if (options_.follow_pointers) {
+                    space.pointers[saved.at / 8] = saved.pointers & 1;
+                    space.pointers[(saved.at + saved.size - 1) / 8] = saved.pointers >> 1;
+                }
                 break;
             }
             case Record::frame: {
@@ -134,7 +157,18 @@ void Machine::rewind(Mark mark) {
                 Thread& thread = threads_[slot];
                 thread.frames[index] = trail_.pop<Frame>();
                 const Frame& frame = thread.frames[index];
+                if (facts_ != nullptr) {
+                    const auto live = trail_.pop<bool>() ? facts_->live_during_call(frame.pc) : facts_->live(frame.pc);
+                    for (std::size_t i = live.size(); i-- > 0;) {
+                        const auto saved = trail_.pop<SavedRegister>();
+                        thread.values[frame.base + live[i]] = saved.value;
+                        thread.undefined[frame.base + live[i]] = saved.undefined;
+                        thread.pointers[frame.base + live[i]] = saved.pointer;
+                    }
+                    break;
+                }
                 const u32 count = code_.functions[frame.function].registers;
+                if (options_.follow_pointers) trail_.pop_bytes(thread.pointers.data() + frame.base, count);
                 trail_.pop_bytes(thread.undefined.data() + frame.base, count * sizeof(u64));
                 trail_.pop_bytes(thread.values.data() + frame.base, count * sizeof(u64));
                 break;
@@ -144,11 +178,17 @@ void Machine::rewind(Mark mark) {
                 threads_[slot].state = trail_.pop<ThreadState>();
                 break;
             }
+            case Record::locks: {
+                const auto slot = trail_.pop<Slot>();
+                threads_[slot].held = trail_.pop<HeldLocks>();
+                break;
+            }
             case Record::object_made: {
                 Space& space = spaces_[trail_.pop<Slot>()];
                 const u64 at = space.objects.back().at;
                 space.bytes.resize(at);
                 space.undefined.resize(at);
+                if (options_.follow_pointers) space.pointers.resize(at / 8);
                 space.objects.pop_back();
                 break;
             }
@@ -173,6 +213,7 @@ Object& Machine::make_object(Slot owner, u64 size, ObjectKind kind, i32 site) {
     const u64 padded = (std::max<u64>(size, 1) + 7) & ~u64{7};
     space.bytes.resize(at + padded, 0);
     space.undefined.resize(at + padded, 0xff);
+    if (options_.follow_pointers) space.pointers.resize((at + padded) / 8, 0);
     space.objects.push_back({at, static_cast<u32>(size), 0, 0, site, -1, kind, true, false, false});
     trail_.push(owner);
     trail_.push(Record::object_made);
@@ -264,6 +305,7 @@ void Machine::push_frame(Slot slot, u32 function, i32 result) {
     if (thread.values.size() < thread.state.top) {
         thread.values.resize(std::max<std::size_t>(2 * thread.values.size(), thread.state.top));
         thread.undefined.resize(thread.values.size());
+        if (options_.follow_pointers) thread.pointers.resize(thread.values.size());
     }
     const Frame frame{epoch_, function, callee.entry, base, result, thread.state.stack};
     if (thread.frames.size() == thread.state.frames) thread.frames.push_back(frame);
@@ -271,14 +313,15 @@ void Machine::push_frame(Slot slot, u32 function, i32 result) {
     ++thread.state.frames;
 }
 
-void Machine::start_thread(Slot slot, u32 function, std::span<const u64> arguments, std::span<const u64> undefined) {
+void Machine::start_thread(Slot slot, u32 function, std::span<const u64> arguments, std::span<const u64> undefined, std::span<const u8> pointers) {
     save_world();
     trail_.push(slot);
     trail_.push(Record::thread_made);
     world_.threads |= u64{1} << slot;
     world_.several = slot != 1;
     Thread& thread = threads_[slot];
-    thread.state = {0, 0, 0, 0, 0, Status::ready};
+    thread.state = {0, 0, 0, 0, 0, Status::ready, false};
+    thread.held.count = 0;
     thread.saved = epoch_;
     Space& space = spaces_[slot];
     const Object& block = make_object(slot, code_.thread_block_size, ObjectKind::thread, -1);
@@ -291,10 +334,30 @@ void Machine::start_thread(Slot slot, u32 function, std::span<const u64> argumen
         std::ranges::copy(data.bytes, space.bytes.begin() + static_cast<std::ptrdiff_t>(object.at));
         std::fill(space.undefined.begin() + static_cast<std::ptrdiff_t>(object.at), space.undefined.end(), u8{0});
     }
+    if (slot == 1) {
+        written_locals_.initial = space.bytes;
+        written_locals_.known.resize(space.bytes.size() / 8);
+    }
     push_frame(slot, function, -1);
     std::ranges::copy(arguments, thread.values.begin());
     std::ranges::copy(undefined, thread.undefined.begin());
+    if (options_.follow_pointers) std::ranges::copy(pointers, thread.pointers.begin());
     resume(slot, false);
+}
+
+void Machine::claim(Slot slot, Claim claim) {
+    claims_.push_back(claim);
+    if (!world_.several) return;  // with nobody else there, a lock can be made anew while it is held
+    HeldLocks& held = threads_[slot].held;
+    const auto end = held.locks.begin() + held.count;
+    const bool takes = claim.kind == ClaimKind::acquire || claim.kind == ClaimKind::try_;
+    const auto found = std::find(held.locks.begin(), end, claim.lock);
+    if (takes ? held.count == held.locks.size() : claim.kind != ClaimKind::release || found == end) return;
+    trail_.push(held);
+    trail_.push(slot);
+    trail_.push(Record::locks);
+    if (takes) held.locks[held.count++] = claim.lock;
+    else *found = held.locks[--held.count];
 }
 
 void Machine::fail(Slot slot, Fault fault, Address address, u64 size) {
@@ -331,6 +394,7 @@ std::vector<u32> Machine::frames(Slot slot) const {
 Machine::Outcome Machine::step(Slot slot, std::span<const u32> choices) {
     accesses_.clear();
     ranges_.clear();
+    claims_.clear();
     guard_accesses_ = 0;
     assumes_ = false;
     const Op op = code_.instructions[threads_[slot].frames[threads_[slot].state.frames - 1].pc].op;
@@ -339,7 +403,8 @@ Machine::Outcome Machine::step(Slot slot, std::span<const u32> choices) {
     varies_ = section_ || op == Op::compare_exchange;
     choices_ = choices;
     touch(slot);
-    const Outcome outcome = resume(slot, true) == Stop::blocked ? Outcome::blocked : Outcome::done;
+    const bool paused = std::exchange(threads_[slot].state.paused, false);
+    const Outcome outcome = resume(slot, !paused) == Stop::blocked ? Outcome::blocked : Outcome::done;
     // Even an event that touches nothing needs the process to be alive, which `exit` ends.
     if (accesses_.empty()) accesses_.push_back({address_of(slot, 0) + code_.thread_block_size - 1, 1, 0, true, false, Commuting::no, Ordering::seq_cst});
     return outcome;
@@ -367,7 +432,7 @@ void Machine::next(Slot slot, std::span<const u32> choices, Next& next) {
 
 // The interpreter. Runs thread `slot` until its next event; with `take`, it first executes the event that the thread stands
 // before. In an atomic section every access belongs to the event that the section is.
-template <bool Shadow>
+template <bool Shadow, bool Pointers>
 Machine::Stop Machine::run(Slot slot, bool take) {
     Thread& thread = threads_[slot];
     const Instruction* const code = code_.instructions.data();
@@ -375,7 +440,9 @@ Machine::Stop Machine::run(Slot slot, bool take) {
     u32 pc = 0;
     u64* values = nullptr;
     u64* undefined = nullptr;
-    u64 budget = options_.instruction_limit;
+    u8* pointers = nullptr;
+    u64 budget = options_.pause_after != 0 ? options_.pause_after : options_.instruction_limit;
+    u64 spare = options_.instruction_limit - std::min(budget, options_.instruction_limit);
     const bool probing = probing_ && take;
     bool taken = false;  // the event is over; what follows is local
 
@@ -384,6 +451,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
         pc = frame.pc;
         values = thread.values.data() + frame.base;
         undefined = thread.undefined.data() + frame.base;
+        if constexpr (Pointers) pointers = thread.pointers.data() + frame.base;
     };
     const auto value = [&](i32 operand) { return operand >= 0 ? values[operand] : constants[~operand].value; };
     const auto undef = [&](i32 operand) -> u64 {
@@ -394,10 +462,61 @@ Machine::Stop Machine::run(Slot slot, bool take) {
         if (dst < 0) return;
         values[dst] = result;
         if constexpr (Shadow) undefined[dst] = unknown;
+        if constexpr (Pointers) pointers[dst] = 0;
+    };
+    // Which registers are pointers to blocks: the address of a new block is one, and what is copied or moved within its block stays
+    // one. Whoever makes anything else of it than following it or comparing it for equality can tell blocks apart by their addresses.
+    const auto pointer = [&](i32 operand) -> bool {
+        if constexpr (!Pointers) return false;
+        return operand >= 0 && pointers[operand] != 0;
+    };
+    const auto set_pointer = [&](i32 dst, bool is_pointer) {
+        if constexpr (Pointers)
+            if (dst >= 0) pointers[dst] = is_pointer;
+    };
+    // A number that could be the address of a block, but was made up.
+    const auto guessed = [&](u64 address) {
+        const u64 id = object_of(address);
+        return owner_of(id) != 0 && number_of(id) > code_.thread_locals.size();
+    };
+    const auto compare_pointers = [&](i32 a, i32 b) {
+        if constexpr (Pointers)
+            if (pointer(a) != pointer(b) && guessed(value(pointer(a) ? b : a))) addresses_matter_ = true;
+    };
+    const auto look_at = [&](auto... operands) {
+        if constexpr (Pointers)
+            if ((pointer(operands) || ...)) addresses_matter_ = true;
+    };
+    // The lowest bits of an address say where in its block it points, which is the same whatever the block is called. Whether such an
+    // operation with a number changes only those.
+    constexpr u64 low = (u64{1} << offset_bits) - 1;
+    const auto changes_low_bits = [](bool is_and, u64 number) { return is_and ? (number | low) == ~u64{0} : number <= low; };
+    // Whether the result of a bitwise operation is a pointer: one that was marked or rounded. Looking at its lowest bits gives a number.
+    const auto marked_pointer = [&](const Instruction& in, u64 a, u64 b, u64 result) {
+        if (!pointer(in.a) && !pointer(in.b)) return false;
+        if (pointer(in.a) != pointer(in.b)) {
+            const u64 number = pointer(in.a) ? b : a;
+            if (in.op == Op::and_ && number <= low) return false;
+            if (changes_low_bits(in.op == Op::and_, number) && object_of(result) == object_of(pointer(in.a) ? a : b)) return true;
+        }
+        addresses_matter_ = true;
+        return false;
+    };
+    // Whether the result of arithmetic is a pointer into the same block as one of the operands; how far two lie apart in one is a number.
+    const auto moved_pointer = [&](const Instruction& in, u64 a, u64 b, u64 result) {
+        if (!pointer(in.a) && !pointer(in.b)) return false;
+        const u64 block = object_of(pointer(in.a) ? a : b);
+        if (pointer(in.a) && pointer(in.b)) {
+            if (in.op == Op::sub && object_of(b) == block) return false;
+        } else if ((in.op == Op::add || (in.op == Op::sub && pointer(in.a))) && object_of(result) == block) {
+            return true;
+        }
+        addresses_matter_ = true;
+        return false;
     };
     const auto leave = [&](Stop stop) {
         thread.frames[thread.state.frames - 1].pc = pc;
-        executed_ += options_.instruction_limit - budget;
+        executed_ += options_.instruction_limit - spare - budget;
         return stop;
     };
     const auto failing = [&](Fault fault, Address address = 0, u64 size = 0) {
@@ -450,13 +569,18 @@ Machine::Stop Machine::run(Slot slot, bool take) {
     const auto dead = [](const Object& object) { return object.kind == ObjectKind::heap ? Fault::freed : Fault::returned; };
 
     const auto integer_binary = [&](const Instruction& in, auto function) {
-        const u64 a = value(in.a), b = value(in.b);
-        set(in.dst, function(a, b) & mask(in.bits), spoil_left(undef(in.a) | undef(in.b), in.bits));
+        const u64 a = value(in.a), b = value(in.b), unknown = undef(in.a) | undef(in.b);
+        const u64 result = function(a, b) & mask(in.bits);
+        const bool is_pointer = moved_pointer(in, a, b, result);
+        set(in.dst, result, spoil_left(unknown, in.bits));
+        set_pointer(in.dst, is_pointer);
     };
     const auto float_binary = [&](const Instruction& in, auto function) {
+        look_at(in.a, in.b);
         set(in.dst, in_float(value(in.a), value(in.b), in.bits, function), spoil_all(undef(in.a) | undef(in.b), in.bits));
     };
     const auto compare = [&](const Instruction& in, bool result) {
+        if (pointer(in.a) != pointer(in.b) || (pointer(in.a) && object_of(value(in.a)) != object_of(value(in.b)))) look_at(in.a, in.b);
         set(in.dst, result ? 1 : 0, (undef(in.a) | undef(in.b)) != 0 ? 1 : 0);
     };
     const auto compare_signed = [&](const Instruction& in, auto function) {
@@ -466,6 +590,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
         compare(in, function(as_double(value(in.a), in.bits), as_double(value(in.b), in.bits)));
     };
     const auto float_unary = [&](const Instruction& in, auto function) {
+        look_at(in.a);
         set(in.dst, in_float(value(in.a), 0, in.bits, [&](auto x, auto) { return function(x); }), spoil_all(undef(in.a), in.bits));
     };
     const auto unordered = [](double x, double y) { return std::isnan(x) || std::isnan(y); };
@@ -474,12 +599,22 @@ Machine::Stop Machine::run(Slot slot, bool take) {
     for (;;) {
         if (taken && probing && thread.state.depth == 0) return leave(Stop::event);
         const Instruction& in = code[pc];
-        if (budget-- == 0) {
-            budget = 0;
-            return failing(Fault::too_many_instructions);
+        if (budget == 0) [[unlikely]] {
+            if (options_.pause_after != 0 && thread.state.depth == 0) {
+                thread.state.paused = true;
+                return leave(Stop::event);
+            }
+            if (spare == 0) return failing(Fault::too_many_instructions);
+            budget = std::exchange(spare, 0);
         }
+        --budget;
         switch (in.op) {
-            case Op::move: set(in.dst, value(in.a), undef(in.a)); break;
+            case Op::move: {
+                const bool is_pointer = pointer(in.a);
+                set(in.dst, value(in.a), undef(in.a));
+                set_pointer(in.dst, is_pointer);
+                break;
+            }
             case Op::add: integer_binary(in, [](u64 a, u64 b) { return a + b; }); break;
             case Op::sub: integer_binary(in, [](u64 a, u64 b) { return a - b; }); break;
             case Op::mul: integer_binary(in, [](u64 a, u64 b) { return a * b; }); break;
@@ -488,6 +623,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             case Op::sdiv:
             case Op::srem: {
                 const u64 a = value(in.a), b = value(in.b);
+                if (pointer(in.b) || in.op != Op::urem || !std::has_single_bit(b) || b > low + 1) look_at(in.a, in.b);
                 if (b == 0) return failing(Fault::division_by_zero);
                 const i64 x = as_signed(a, in.bits), y = as_signed(b, in.bits);
                 u64 result = 0;
@@ -500,19 +636,30 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             }
             case Op::and_: {
                 const u64 a = value(in.a), b = value(in.b);
+                const bool is_pointer = marked_pointer(in, a, b, a & b);
                 set(in.dst, a & b, undefined_and(a, undef(in.a), b, undef(in.b)));
+                set_pointer(in.dst, is_pointer);
                 break;
             }
             case Op::or_: {
                 const u64 a = value(in.a), b = value(in.b);
+                const bool is_pointer = marked_pointer(in, a, b, a | b);
                 set(in.dst, a | b, undefined_or(a, undef(in.a), b, undef(in.b)));
+                set_pointer(in.dst, is_pointer);
                 break;
             }
-            case Op::xor_: set(in.dst, value(in.a) ^ value(in.b), undef(in.a) | undef(in.b)); break;
+            case Op::xor_: {
+                const u64 a = value(in.a), b = value(in.b);
+                const bool is_pointer = marked_pointer(in, a, b, a ^ b);
+                set(in.dst, a ^ b, undef(in.a) | undef(in.b));
+                set_pointer(in.dst, is_pointer);
+                break;
+            }
             case Op::shl:
             case Op::lshr:
             case Op::ashr: {
                 const u64 a = value(in.a), by = std::min<u64>(value(in.b), in.bits);
+                look_at(in.a, in.b);
                 const auto shifted = [&](u64 x, bool sign) -> u64 {
                     if (in.op == Op::shl) return by == 64 ? 0 : (x << by) & mask(in.bits);
                     if (in.op == Op::lshr || !sign) return by == 64 ? 0 : x >> by;
@@ -529,11 +676,13 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             case Op::frem: float_binary(in, [](auto x, auto y) { return std::fmod(x, y); }); break;
             case Op::eq: {
                 const u64 a = value(in.a), b = value(in.b);
+                compare_pointers(in.a, in.b);
                 set(in.dst, a == b ? 1 : 0, undefined_equal(a, undef(in.a), b, undef(in.b)));
                 break;
             }
             case Op::ne: {
                 const u64 a = value(in.a), b = value(in.b);
+                compare_pointers(in.a, in.b);
                 set(in.dst, a != b ? 1 : 0, undefined_equal(a, undef(in.a), b, undef(in.b)));
                 break;
             }
@@ -559,8 +708,12 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             case Op::fugt: compare_float(in, [](double x, double y) { return !(x <= y); }); break;
             case Op::fuge: compare_float(in, [](double x, double y) { return !(x < y); }); break;
             case Op::funo: compare_float(in, [&](double x, double y) { return unordered(x, y); }); break;
-            case Op::trunc: set(in.dst, value(in.a) & mask(in.bits), undef(in.a) & mask(in.bits)); break;
+            case Op::trunc:
+                look_at(in.a);
+                set(in.dst, value(in.a) & mask(in.bits), undef(in.a) & mask(in.bits));
+                break;
             case Op::sext: {
+                look_at(in.a);
                 const u32 from = static_cast<u32>(in.imm);
                 const auto extend = [&](u64 x) { return static_cast<u64>(as_signed(x, from)) & mask(in.bits); };
                 set(in.dst, extend(value(in.a)), extend(undef(in.a)));
@@ -568,6 +721,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             }
             case Op::fptosi:
             case Op::fptoui: {
+                look_at(in.a);
                 const double x = as_double(value(in.a), static_cast<u32>(in.imm));
                 set(in.dst, to_integer(x, in.op == Op::fptosi) & mask(in.bits), spoil_all(undef(in.a), in.bits));
                 break;
@@ -575,6 +729,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             case Op::sitofp:
             case Op::uitofp: {
                 const u64 a = value(in.a);
+                look_at(in.a);
                 const i64 x = as_signed(a, static_cast<u32>(in.imm));
                 u64 result = 0;
                 if (in.bits == 32) result = std::bit_cast<u32>(in.op == Op::sitofp ? static_cast<float>(x) : static_cast<float>(a));
@@ -584,42 +739,61 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             }
             case Op::fpext:
             case Op::fptrunc: {
+                look_at(in.a);
                 const double x = as_double(value(in.a), static_cast<u32>(in.imm));
                 set(in.dst, from_double(x, in.bits), spoil_all(undef(in.a), in.bits));
                 break;
             }
-            case Op::fneg: set(in.dst, value(in.a) ^ u64{1} << (in.bits - 1), undef(in.a)); break;
+            case Op::fneg:
+                look_at(in.a);
+                set(in.dst, value(in.a) ^ u64{1} << (in.bits - 1), undef(in.a)); break;
             case Op::fabs: float_unary(in, [](auto x) { return std::fabs(x); }); break;
             case Op::fsqrt: float_unary(in, [](auto x) { return std::sqrt(x); }); break;
             case Op::ffloor: float_unary(in, [](auto x) { return std::floor(x); }); break;
             case Op::fceil: float_unary(in, [](auto x) { return std::ceil(x); }); break;
             case Op::ftrunc: float_unary(in, [](auto x) { return std::trunc(x); }); break;
             case Op::fround: float_unary(in, [](auto x) { return std::round(x); }); break;
-            case Op::ctpop: set(in.dst, static_cast<u64>(std::popcount(value(in.a))), spoil_all(undef(in.a), in.bits)); break;
+            case Op::ctpop:
+                look_at(in.a);
+                set(in.dst, static_cast<u64>(std::popcount(value(in.a))), spoil_all(undef(in.a), in.bits)); break;
             case Op::ctlz: {
+                look_at(in.a);
                 const u64 zeros = static_cast<u64>(std::countl_zero(value(in.a))) - (64u - in.bits);
                 set(in.dst, zeros, spoil_all(undef(in.a), in.bits));
                 break;
             }
             case Op::cttz: {
+                look_at(in.a);
                 const u64 zeros = std::min<u64>(static_cast<u64>(std::countr_zero(value(in.a))), in.bits);
                 set(in.dst, zeros, spoil_all(undef(in.a), in.bits));
                 break;
             }
-            case Op::bswap: set(in.dst, byte_swap(value(in.a), in.bits), byte_swap(undef(in.a), in.bits)); break;
-            case Op::bitreverse: set(in.dst, bit_reverse(value(in.a), in.bits), bit_reverse(undef(in.a), in.bits)); break;
+            case Op::bswap:
+                look_at(in.a);
+                set(in.dst, byte_swap(value(in.a), in.bits), byte_swap(undef(in.a), in.bits)); break;
+            case Op::bitreverse:
+                look_at(in.a);
+                set(in.dst, bit_reverse(value(in.a), in.bits), bit_reverse(undef(in.a), in.bits)); break;
             case Op::select: {
                 const bool condition = value(in.a) != 0;
                 const i32 chosen = condition ? in.b : in.c;
+                const bool is_pointer = pointer(chosen);
                 set(in.dst, value(chosen), undef(in.a) != 0 ? mask(in.bits) : undef(chosen));
+                set_pointer(in.dst, is_pointer);
                 break;
             }
             case Op::offset: {
                 const u64 base = value(in.a);
                 u64 result = base + value(in.b) * static_cast<u64>(i64{in.d}) + in.imm;
                 // A pointer never becomes one to another object, however far it strays.
-                if (object_of(result) != object_of(base)) [[unlikely]] result |= u64{1} << 63;
+                if (object_of(result) != object_of(base)) [[unlikely]] {
+                    result |= u64{1} << 63;
+                    look_at(in.a);
+                }
+                look_at(in.b);
+                const bool is_pointer = pointer(in.a) && object_of(result) == object_of(base);
                 set(in.dst, result, spoil_left(undef(in.a) | undef(in.b), 64));
+                set_pointer(in.dst, is_pointer);
                 break;
             }
 
@@ -630,6 +804,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 const Address address = value(in.a);
                 const bool storing = in.op == Op::store;
                 if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_address, address, in.size);
+                if (Pointers && !pointer(in.a) && guessed(address)) addresses_matter_ = true;
                 Place place{};
                 if (const auto fault = locate(address, in.size, in.imm, in.op != Op::load, place)) return failing(*fault, address, in.size);
                 Space& space = spaces_[place.owner];
@@ -645,9 +820,21 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     accesses_.push_back({address, in.size, writes ? get(bytes, in.size) : 0, !storing, writes, commuting, ordering, known, in.op == Op::compare_exchange});
                 }
                 if (!place.object->alive) [[unlikely]] return failing(dead(*place.object), address, in.size);
+                // A pointer fills a word; whoever sees or writes part of one takes it for bytes.
+                const bool whole = in.bits == 64 && place.at % 8 == 0;
+                bool holds_pointer = false;
+                if constexpr (Pointers) {
+                    holds_pointer = (space.pointers[place.at / 8] | space.pointers[(place.at + in.size - 1) / 8]) != 0;
+                    const i32 written = storing || in.op == Op::update ? in.b : in.op == Op::load ? -1 : code_.operands[static_cast<std::size_t>(in.d)];
+                    if (!whole && (holds_pointer || pointer(written))) addresses_matter_ = true;
+                }
+                const auto put_pointer = [&](bool is_pointer) {
+                    if constexpr (Pointers) space.pointers[place.at / 8] = space.pointers[(place.at + in.size - 1) / 8] = whole && is_pointer;
+                };
                 if (in.op == Op::load) {
                     const u64 loaded = get(bytes, in.size) & mask(in.bits);
                     set(in.dst, loaded, Shadow ? get(unknown, in.size) & mask(in.bits) : 0);
+                    set_pointer(in.dst, whole && holds_pointer);
                     if (recording_) note({OperationKind::load, slot, {}, address, in.size, loaded, {}, place.shared});
                     break;
                 }
@@ -655,6 +842,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 if (storing) {
                     put(bytes, value(in.b), in.size);
                     if constexpr (Shadow) put(unknown, undef(in.b), in.size);
+                    put_pointer(pointer(in.b));
                     if (recording_) note({OperationKind::store, slot, {}, address, in.size, {}, value(in.b), place.shared});
                     break;
                 }
@@ -666,11 +854,20 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     const u64 result = updated(op, old, operand, in.bits);
                     put(bytes, result, in.size);
                     if constexpr (Shadow) put(unknown, undefined_updated(op, old, old_unknown, operand, operand_unknown, in.bits), in.size);
+                    if (op == UpdateOp::exchange) {
+                        put_pointer(pointer(in.b));
+                    } else if (holds_pointer || pointer(in.b)) {
+                        const bool moves = op == UpdateOp::add || op == UpdateOp::sub;
+                        const bool marks = (op == UpdateOp::and_ || op == UpdateOp::or_ || op == UpdateOp::xor_) && changes_low_bits(op == UpdateOp::and_, operand);
+                        if (pointer(in.b) || !(moves || marks) || object_of(result) != object_of(old)) addresses_matter_ = true;
+                    }
                     set(in.dst, old, old_unknown);
+                    set_pointer(in.dst, holds_pointer);
                     if (recording_) note({OperationKind::update, slot, {}, address, in.size, old, result, place.shared});
                     break;
                 }
                 const u64 expected = expected_ = value(in.b);
+                if (Pointers && holds_pointer != pointer(in.b) && guessed(holds_pointer ? expected : old)) addresses_matter_ = true;
                 const i32 desired = code_.operands[static_cast<std::size_t>(in.d)];
                 const i32 success = code_.operands[static_cast<std::size_t>(in.d) + 1];
                 const bool swaps = old == expected;
@@ -679,8 +876,10 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 if (swaps) {
                     put(bytes, written, in.size);
                     if constexpr (Shadow) put(unknown, written_unknown, in.size);
+                    put_pointer(pointer(desired));
                 }
                 set(in.dst, old, old_unknown);
+                set_pointer(in.dst, holds_pointer);
                 set(success, swaps ? 1 : 0, doubt);
                 if (recording_) {
                     Operation done{OperationKind::compare_exchange, slot, {}, address, in.size, old, {}, place.shared};
@@ -707,6 +906,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     std::fill(unknown.begin() + static_cast<std::ptrdiff_t>(object.at), unknown.end(), u8{0});
                 }
                 set(in.dst, address_of(slot, number), 0);
+                set_pointer(in.dst, true);
                 if (recording_ && !on_stack) note({OperationKind::allocate, slot, {}, address_of(slot, number), size, {}, size, false});
                 break;
             }
@@ -714,6 +914,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 const Address address = value(in.a);
                 if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_address, address, 0);
                 if (address == 0) break;
+                if (Pointers && !pointer(in.a)) addresses_matter_ = true;
                 Place place{};
                 if (const auto fault = locate(address, 0, 1, false, place))
                     return failing(*fault == Fault::wild ? Fault::wild : Fault::invalid_free, address, 0);
@@ -731,6 +932,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             case Op::block_size: {
                 const Address address = value(in.a);
                 if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_address, address, 0);
+                if (Pointers && !pointer(in.a) && guessed(address)) addresses_matter_ = true;
                 Place place{};
                 if (const auto fault = locate(address, 0, 1, false, place)) return failing(*fault, address, 0);
                 if (place.object->kind != ObjectKind::heap || place.at != place.object->at) return failing(Fault::invalid_free, address, 0);
@@ -763,11 +965,13 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 push_frame(slot, function, in.dst);
                 values = thread.values.data() + caller;
                 undefined = thread.undefined.data() + caller;
+                if constexpr (Pointers) pointers = thread.pointers.data() + caller;
                 const u32 callee = thread.frames[thread.state.frames - 1].base;
                 for (u32 i = 0; i < code_.functions[function].parameters; ++i) {
                     const i32 argument = code_.operands[static_cast<u32>(in.c) + i];
                     thread.values[callee + i] = value(argument);
                     if constexpr (Shadow) thread.undefined[callee + i] = undef(argument);
+                    if constexpr (Pointers) thread.pointers[callee + i] = pointer(argument);
                 }
                 enter();
                 continue;
@@ -783,13 +987,15 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 const bool has_value = in.b != 0;
                 const u64 result = has_value ? value(in.a) : 0;
                 const u64 unknown = has_value ? undef(in.a) : ~u64{0};
+                const bool is_pointer = has_value && pointer(in.a);
                 const i32 dst = thread.frames[top].result;
                 thread.state.top = thread.frames[top].base;
                 --thread.state.frames;
-                if (thread.frames[top - 1].saved != epoch_) save_frame(slot, top - 1);
+                if (thread.frames[top - 1].saved != epoch_) save_frame(slot, top - 1, true);
                 ++thread.frames[top - 1].pc;
                 enter();
                 set(dst, result, unknown);
+                set_pointer(dst, is_pointer);
                 continue;
             }
             end_thread:
@@ -824,13 +1030,15 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 const Slot child = find_name(slot, ++thread.state.children);
                 if (child == 0) return failing(Fault::too_many_threads);
                 std::vector<u64> arguments, unknown;
+                std::vector<u8> are_pointers;
                 for (u32 i = 0; i < code_.functions[function].parameters; ++i) {
                     const i32 argument = code_.operands[static_cast<u32>(in.c) + i];
                     arguments.push_back(value(argument));
                     unknown.push_back(undef(argument));
+                    are_pointers.push_back(pointer(argument));
                 }
                 if (recording_) note({OperationKind::spawn, slot, {}, address_of(child, 0), 0, {}, {}, true});
-                start_thread(child, function, arguments, unknown);
+                start_thread(child, function, arguments, unknown, are_pointers);
                 set(in.dst, address_of(child, 0), 0);
                 break;
             }
@@ -887,6 +1095,10 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 if (value(in.a) != 0) break;
                 waiting_ = {pc, value(in.b), value(in.c)};
                 return leave(Stop::blocked);
+            case Op::claim:
+                // What else happens in a section around the lock's own is not known.
+                if (options_.follow_locks && thread.state.depth == 1) claim(slot, {static_cast<ClaimKind>(in.c), value(in.a)});
+                break;
             case Op::atomic_begin:
                 if (!may_take()) return leave(Stop::event);
                 if (recording_ && thread.state.depth == 0) note({OperationKind::section, slot, {}, 0, 0, {}, {}, true});
@@ -907,6 +1119,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 continue;
             case Op::switch_: {
                 if (Shadow && undef(in.a) != 0) return failing(Fault::undefined_branch);
+                look_at(in.a);
                 const u64 key = value(in.a);
                 u32 target = static_cast<u32>(in.imm);
                 for (i32 i = 0; i < in.d; ++i) {

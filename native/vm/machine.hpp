@@ -4,13 +4,16 @@
 // thread stands before an event (or has ended, stopped or failed).
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "vm/event.hpp"
+#include "vm/facts.hpp"
 #include "vm/fault.hpp"
+#include "vm/state.hpp"
 #include "vm/trail.hpp"
 
 namespace mazurka {
@@ -19,6 +22,9 @@ struct MachineOptions {
     bool uninitialised = true;  // report branches and addresses that depend on what nobody wrote
     bool record = false;        // keep a list of operations, for traces
     u64 instruction_limit = 10'000'000;  // in one step
+    u64 pause_after = 0;  // instructions after which a local computation goes on in a step of its own; 0: never
+    bool follow_locks = false;  // know which locks each thread holds
+    bool follow_pointers = false;  // know which words are addresses of blocks that can be called otherwise: for `canonical`
 };
 
 enum class Status : u8 { absent, ready, ended, stopped, failed };
@@ -28,6 +34,18 @@ struct Waiting {
     u32 pc;
     Address object;
     Address holder;
+};
+
+// What a section said about a lock.
+struct Claim {
+    ClaimKind kind;
+    Address lock;
+};
+
+// The locks that a thread holds, as far as there is room for them.
+struct HeldLocks {
+    std::array<Address, 4> locks;
+    u32 count;
 };
 
 // What a thread would do.
@@ -68,6 +86,9 @@ public:
     // thread i + 2, and a parent comes before its children.
     Machine(const Code& code, MachineOptions options, std::span<const ThreadName> names = {});
 
+    // Save only what matters when a thread moves; registers that nothing reads again are then anything after `rewind`.
+    void save_only_live(const CodeFacts& facts) { facts_ = &facts; }
+    const MachineOptions& options() const { return options_; }
     u64 threads() const { return world_.threads; }  // bit mask of the slots in use
     Status status(Slot thread) const { return threads_[thread].state.status; }
     ThreadName name(Slot thread) const { return names_[thread]; }
@@ -92,9 +113,14 @@ public:
     bool varies() const { return varies_; }
     bool section() const { return section_; }
     bool own_section() const { return own_section_; }  // of the program, not of the library
-    bool guarded_access() const { return section_ && guarded_; }  // one access and its guards
     bool guarded() const { return section_ && guarded_; }  // it is one access and its guards
     u64 expected() const { return expected_; }  // by a compare-exchange
+    const Waiting& waiting() const { return waiting_; }  // if it was blocked
+    const std::vector<Claim>& claims() const { return claims_; }  // those that it has met
+    std::span<const Address> held(Slot thread) const { return std::span(threads_[thread].held.locks).first(threads_[thread].held.count); }
+    u32 position(Slot thread) const { return threads_[thread].frames[threads_[thread].state.frames - 1].pc; }
+    bool paused(Slot thread) const { return threads_[thread].state.paused; }
+    std::size_t trail_bytes() const { return trail_.capacity(); }
 
     // Whether a thread that stays at a loop's guard would go round that loop for ever if nobody else did anything: whatever it
     // chooses, it comes back to where it was, in every register, and has not changed memory. `on_the_way` is for what it touches in one round.
@@ -113,6 +139,9 @@ public:
         step(thread, {});
         ignoring_loops_ = false;
     }
+
+    // Whether the program has ever looked at the address of a block as at a number, so that what blocks are called matters.
+    bool addresses_matter() const { return addresses_matter_; }
 
     bool exited() const { return world_.exited; }
     bool failed() const { return world_.failed; }
@@ -142,7 +171,9 @@ public:
         return std::exchange(operations_, {});
     }
     u64 instructions_executed() const { return executed_; }
-    std::vector<u8> state() const;  // everything that the future depends on
+    std::vector<u8> state() const;  // everything that the future depends on, and more
+    // The same without what cannot matter: see state.cpp.
+    void canonical(const CodeFacts& facts, bool rename, StateWords& words) const;
 
 private:
     struct Frame {
@@ -160,13 +191,16 @@ private:
         u32 children;  // created so far
         u32 stack;     // number of the newest stack object (0: none)
         Status status;
+        bool paused;   // in the middle of a local computation
     };
     struct Thread {
         u64 saved = 0;
         ThreadState state{};
+        HeldLocks held{};
         std::vector<Frame> frames;
         std::vector<u64> values;     // registers
         std::vector<u64> undefined;  // their undefined bits
+        std::vector<u8> pointers;    // which of them are pointers, if those are followed
     };
     struct World {
         u64 threads;  // bit mask
@@ -175,10 +209,16 @@ private:
         bool failed;
     };
     enum class Stop : u8 { event, blocked, ended };
-    enum class Record : u8 { bytes, frame, thread, object_made, object_ended, thread_made, world };
+    enum class Record : u8 { bytes, frame, thread, locks, object_made, object_ended, thread_made, world };
+    struct SavedRegister {
+        u64 value;
+        u64 undefined;
+        u8 pointer;
+    };
     struct SavedBytes {
         Slot owner;
-        u32 size;
+        u16 size;
+        u8 pointers;  // whether the words that they lie in, two at most, are
         u64 at;
         u64 old;
         u64 old_undefined;
@@ -190,14 +230,17 @@ private:
         bool alive;
     };
 
-    template <bool Shadow>
+    template <bool Shadow, bool Pointers>
     Stop run(Slot slot, bool take);
-    Stop resume(Slot slot, bool take) { return options_.uninitialised ? run<true>(slot, take) : run<false>(slot, take); }
+    Stop resume(Slot slot, bool take) {
+        if (options_.follow_pointers) return options_.uninitialised ? run<true, true>(slot, take) : run<false, true>(slot, take);
+        return options_.uninitialised ? run<true, false>(slot, take) : run<false, false>(slot, take);
+    }
 
     std::vector<u64> place(Slot slot) const;
     u32 guard_of(Slot slot);
     void touch(Slot slot);
-    void save_frame(Slot slot, u32 index);
+    void save_frame(Slot slot, u32 index, bool in_call);
     void save_bytes(Slot owner, u64 at, u32 size);
     void save_world() { trail_.push(world_); trail_.push(Record::world); }
     Object& make_object(Slot owner, u64 size, ObjectKind kind, i32 site);
@@ -206,20 +249,31 @@ private:
     bool leaves_shared_objects(const Thread& thread, u32 down_to) const;
     void end_stack_objects(Slot slot, u32 down_to, i32 pc);
     Slot find_name(Slot parent, u32 child);
-    void start_thread(Slot slot, u32 function, std::span<const u64> arguments, std::span<const u64> undefined);
+    void start_thread(Slot slot, u32 function, std::span<const u64> arguments, std::span<const u64> undefined, std::span<const u8> pointers);
+    void claim(Slot slot, Claim claim);
     void fail(Slot slot, Fault fault, Address address = 0, u64 size = 0);
     void record(Operation operation);
 
     const Code& code_;
+    const CodeFacts* facts_ = nullptr;
     MachineOptions options_;
     World world_{};
     std::vector<Thread> threads_;
     std::vector<Space> spaces_;
     std::vector<ThreadName> names_;  // by slot; only grows
+    // Where globals, and what every thread has from the start, were ever written in words of 8 bytes, and what is there at the start.
+    struct Written {
+        std::vector<u8> initial;
+        std::vector<bool> known;
+        std::vector<u64> words;  // in order
+        void note(u64 at);
+    };
+    Written written_globals_, written_locals_;
     Trail trail_;
     u64 epoch_ = 1;
     Failure failure_{};
     u64 executed_ = 0;
+    bool addresses_matter_ = false;
 
     // of the current step
     Accesses accesses_;
@@ -232,6 +286,7 @@ private:
     bool varies_ = false;
     bool section_ = false;
     u64 expected_ = 0;
+    std::vector<Claim> claims_;
     bool guarded_ = false;         // the section is one access and its guards
     bool ignoring_loops_ = false;  // guards of loops let everyone pass
     u32 watched_ = 0;              // one of them, ...

@@ -41,11 +41,13 @@ struct Object {
     bool constant;
 };
 
-// The objects of one owner. Bytes and their undefined bits lie in two parallel arenas.
+// The objects of one owner. Bytes and their undefined bits lie in two parallel arenas; a third says which words of 8 bytes hold
+// pointers, if those are followed.
 struct Space {
     std::vector<Object> objects;
     std::vector<u8> bytes;
     std::vector<u8> undefined;
+    std::vector<u8> pointers;
 };
 
 }  // namespace mazurka

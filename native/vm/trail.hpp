@@ -14,6 +14,7 @@ namespace mazurka {
 class Trail {
 public:
     std::size_t size() const { return size_; }
+    std::size_t capacity() const { return capacity_; }
 
     // Nothing is kept before the first point to return to.
     void begin() { keeping_ = true; }

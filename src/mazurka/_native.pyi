@@ -1,6 +1,7 @@
 """The native core: the virtual machine and the explorers. They know nothing of C, of files or of printing."""
 
 from collections.abc import Sequence
+from typing import Any
 
 OPCODES: list[str]
 """The names of the machine's instructions, in the order of their numbers."""
@@ -107,9 +108,13 @@ class Machine:
         uninitialised: bool = True,
         record: bool = False,
         instruction_limit: int = 10_000_000,
+        pause_after: int = 0,
+        follow_pointers: bool = False,
         thread_names: Sequence[str] = (),
     ) -> None:
-        """`thread_names` fixes the numbering of threads, as in `Exploration.thread_names`."""
+        """`thread_names` fixes the numbering of threads, as in `Exploration.thread_names`. What a thread computes on
+        its own for longer than `pause_after` instructions, if that is not 0, is several steps. `follow_pointers` is
+        needed for `canonical`."""
 
     def threads(self) -> list[int]:
         """The threads created so far (1 is the first), in the order of their numbers."""
@@ -155,6 +160,12 @@ class Machine:
     def rewind(self, mark: int) -> None: ...
     def state(self) -> bytes:
         """Everything that the future depends on, as bytes: for tests."""
+
+    def canonical(self) -> bytes:
+        """What `StateSearch` takes for the state: equal only if the futures are."""
+
+    def addresses_matter(self) -> bool:
+        """Whether the program has looked at an address as at a number, so that blocks cannot be called otherwise."""
 
     def instructions_executed(self) -> int: ...
 
@@ -215,3 +226,49 @@ class Exploration:
     def races(self) -> list[tuple[int, int, list[tuple[int, list[int]]]]]:
         """The distinct data races: (position of the first access's step, position of the second's, the schedule up to
         and including the second). The second may be a step that `go_round` takes."""
+
+class StateSearch:
+    """A search over the states of a program. `run` may be called from another thread; it holds no GIL.
+
+    reduction: "cpc", "cycle-detection", "unsound" (which can miss bugs) or "none". `exact`: keep whole states, not
+    fingerprints. Limits are 0 where there is none; `max_memory` is in bytes. `pause_after` is that of `Machine`.
+    """
+
+    def __init__(
+        self,
+        code: Code,
+        *,
+        reduction: str = "cpc",
+        exact: bool = False,
+        uninitialised: bool = True,
+        keep_going: bool = False,
+        max_memory: int = 0,
+        max_states: int = 0,
+        max_depth: int = 0,
+        instruction_limit: int = 10_000_000,
+        pause_after: int = 10_000,
+    ) -> None: ...
+    def run(self) -> None: ...
+    def stop(self) -> None:
+        """Ask a running `run` to return soon."""
+
+    def finished(self) -> bool:
+        """Whether everything was covered."""
+
+    def limit(self) -> str:
+        """Which limit ended it: "memory", "states", or "" if none did."""
+
+    def progress(self) -> tuple[int, int, int, int, int, int]:
+        """(states, transitions, depth, largest depth so far, bytes of memory, how often it began anew); safe while
+        running."""
+
+    def table_bytes(self) -> int:
+        """The part of the memory that is the table of states."""
+
+    def thread_names(self) -> list[str]: ...
+    def bug(self) -> tuple[str, int, list[tuple[int, list[int]]]] | None:
+        """The first bug, as `Exploration.bug` tells it. kind: "failure" or "deadlock"."""
+
+    def bugs(self) -> list[tuple[str, tuple[Any, ...]]]:
+        """What tells bugs apart: ("failure", (fault, name of the thread, positions of its calls, ...)) or ("deadlock",
+        ((name of a thread, position that it waits at), ...)). All that were met, with `keep_going`."""
