@@ -178,7 +178,7 @@ class Measurement:
 
     @property
     def executions(self) -> str:
-        complete, blocked = self.outcome.complete, self.outcome.blocked
+        complete, blocked = self.outcome.executions.complete, self.outcome.executions.blocked
         return f"{complete}+{blocked}" if blocked else str(complete)
 
     @property
@@ -186,8 +186,8 @@ class Measurement:
         return self.outcome.reason is None
 
     def problems(self, row: Row, column: Column) -> Iterator[str]:
-        if self.outcome.redundant:
-            yield f"{self.outcome.redundant} redundant executions"
+        if self.outcome.executions.redundant:
+            yield f"{self.outcome.executions.redundant} redundant executions"
         if not self.finished:
             return
         if row.buggy:
@@ -242,7 +242,7 @@ def main() -> int:
             executions = measured.executions if measured.finished else "–"
             print(
                 f"{row!s:20}{column.name:12}{executions:>18}{row.published(column):>18}{measured.seconds:10.2f}"
-                f"  {measured.outcome.algorithm}",
+                f"  {measured.outcome.executions.algorithm}",
                 flush=True,
             )
             problems = list(measured.problems(row, column))

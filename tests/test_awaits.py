@@ -287,8 +287,8 @@ def test_who_comes_too_early_waits() -> None:
             f.store(x, value, ordering="seq_cst")
 
     stopping, waiting = (outcomes(waits, writes, awaits=awaits) for awaits in (False, True))
-    assert (stopping.complete, stopping.blocked) == (1, 2)
-    assert (waiting.complete, waiting.blocked) == (1, 0)
+    assert (stopping.executions.complete, stopping.executions.blocked) == (1, 2)
+    assert (waiting.executions.complete, waiting.executions.blocked) == (1, 0)
 
 
 def test_who_waits_in_vain_has_not_failed() -> None:
@@ -296,7 +296,7 @@ def test_who_waits_in_vain_has_not_failed() -> None:
         f.assume(f.eq(f.load(x, ordering="seq_cst"), 2))
 
     result = outcomes(waits, lambda f, x: f.store(x, 1, ordering="seq_cst"), awaits=True)
-    assert (result.verdict, result.complete, result.blocked) == (Verdict.OK, 0, 1)
+    assert (result.verdict, result.executions.complete, result.executions.blocked) == (Verdict.OK, 0, 1)
 
 
 @pytest.mark.parametrize("awaits", [False, True])
@@ -371,7 +371,7 @@ def spin(directory: Path, **parts: str) -> mazurka.Result:
 )
 def test_loops_and_assumptions_of_c_wait(tmp_path: Path, wait: str) -> None:
     result = spin(tmp_path, WAIT=wait)
-    assert (result.verdict, result.blocked) == (Verdict.OK, 0)
+    assert (result.verdict, result.executions.blocked) == (Verdict.OK, 0)
 
 
 @pytest.mark.parametrize("wait", ["while (!flag) {}", "while (flag == 0) { if (flag > 1) break; }"])

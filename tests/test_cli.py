@@ -15,7 +15,7 @@ import pytest
 
 from mazurka import cli
 from mazurka.reports.text import _shorter, summary
-from mazurka.result import Result, Verdict
+from mazurka.result import Executions, Result, Verdict
 from mazurka.trace import Action
 
 REPORTS = Path(__file__).parent / "reports"
@@ -428,6 +428,12 @@ def test_what_the_compiler_says_is_passed_on(here: Path, capsys: pytest.CaptureF
         (["check", "correct.c", "--seed", "x"], "argument --seed: invalid number value: 'x'"),
         (["check", "correct.c", "--seed", "-1"], "argument --seed: -1 is not a number of 64 bits"),
         (["check", "correct.c", "--races", "maybe"], "invalid choice: 'maybe'"),
+        (["check", "correct.c", "--engine", "magic"], "invalid choice: 'magic'"),
+        (["check", "correct.c", "--engine", "stateful", "--reduction", "magic"], "invalid choice: 'magic'"),
+        (["check", "correct.c", "--engine", "stateful", "--max-memory", "x"], "--max-memory: invalid size value: 'x'"),
+        (["check", "correct.c", "--engine", "stateful", "--max-memory", "0"], "--max-memory: 0 is not a size above 0"),
+        (["check", "correct.c", "--engine", "stateful", "--unroll", "3"], "unroll is no option of the engine stateful"),
+        (["check", "correct.c", "--exact"], "exact is no option of the engine stateless"),
         (["dance"], "invalid choice: 'dance'"),
         (["replay", "correct.c"], "replay needs a schedule after the source files"),
     ],
@@ -574,7 +580,7 @@ def test_json_has_all_fields(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert code == 1
     assert set(result) == {
         *("verdict", "bug", "complete", "blocked", "redundant", "algorithm", "seconds", "reason", "estimate", "races"),
-        *("assumed", "bounded", "unroll", "trace", "schedule"),
+        *("assumed", "bounded", "unroll", "trace", "schedule", "engine"),
     }
     assert result["verdict"] == "bug"
     assert result["bug"] == {
@@ -584,7 +590,7 @@ def test_json_has_all_fields(here: Path, capsys: pytest.CaptureFixture[str]) -> 
         "line": 17,
         "thread": "main",
     }
-    assert result["algorithm"] == "pop"
+    assert (result["engine"], result["algorithm"]) == ("stateless", "pop")
     (race,) = result["races"]
     assert set(race) == {"object", "first", "second", "trace", "schedule"}
     assert (race["object"], race["first"]["line"], race["second"]["line"]) == ("counter", 7, 7)
@@ -642,8 +648,9 @@ def test_an_execution_without_end_has_remedies(here: Path, capsys: pytest.Captur
     code, out, _ = run(capsys, "check", "loops.c", "--max-steps", "100")
     assert code == 1
     assert lines(out)[0] == (
-        "bug: no end within 100 steps, in the loop at loops.c:25; allow more with --max-steps, or bound the loop with "
-        "--unroll (`mazurka loops` tells of each loop whether it is a mere wait) (loops.c:25, thread main)"
+        "bug: no end within 100 steps, in the loop at loops.c:25; allow more with --max-steps, bound the loop with "
+        "--unroll (`mazurka loops` tells of each loop whether it is a mere wait), or try --engine stateful if it is "
+        "not meant to end (loops.c:25, thread main)"
     )
 
 
@@ -788,85 +795,85 @@ def test_a_livelock_can_be_allowed(here: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("result", "words"),
     [
-        (Result(Verdict.OK, None, 3432, 0, 0, "pop", 0.5), "verified: all 3,432 executions (0.50 s)"),
-        (Result(Verdict.OK, None, 1, 0, 0, "pop", 75.2), "verified: the only execution (75 s)"),
+        (Result(Verdict.OK, None, Executions("pop", 3432), 0.5), "verified: all 3,432 executions (0.50 s)"),
+        (Result(Verdict.OK, None, Executions("pop", 1), 75.2), "verified: the only execution (75 s)"),
         (
-            Result(Verdict.OK, None, 5, 2, 9, "pop", 1),
+            Result(Verdict.OK, None, Executions("pop", 5, 2, 9), 1),
             "verified: all 7 executions, 2 of which stop where a loop would only go round again (1.00 s, 9 more given "
             "up as equivalent)",
         ),
         (
-            Result(Verdict.OK, None, 5, 1, 0, "pop", 1, assumed=1),
+            Result(Verdict.OK, None, Executions("pop", 5, 1, assumed=1), 1),
             "verified: all 6 executions, 1 of which stops at a false assumption (1.00 s)",
         ),
         (
-            Result(Verdict.OK, None, 5, 4, 0, "pop", 1, assumed=1),
+            Result(Verdict.OK, None, Executions("pop", 5, 4, assumed=1), 1),
             "verified: all 9 executions, 1 of which stops at a false assumption and 3 where a loop would only go round "
             "again (1.00 s)",
         ),
         (
-            Result(Verdict.OK, None, 0, 3, 0, "exhaustive", 1, assumed=1),
+            Result(Verdict.OK, None, Executions("exhaustive", 0, 3, assumed=1), 1),
             "verified, but nothing was checked to its end: all 3 interleavings stop at a false assumption or where a "
             "loop would only go round again (1.00 s)",
         ),
         (
-            Result(Verdict.OK, None, 0, 1, 0, "pop", 1, assumed=1),
+            Result(Verdict.OK, None, Executions("pop", 0, 1, assumed=1), 1),
             "verified, but nothing was checked to its end: the only execution stops at a false assumption (1.00 s)",
         ),
         (
-            Result(Verdict.OK, None, 0, 1, 0, "pop", 1),
+            Result(Verdict.OK, None, Executions("pop", 0, 1), 1),
             "verified: the only execution, up to where a loop would only go round again (1.00 s)",
         ),
         (
-            Result(Verdict.INCOMPLETE, None, 119, 6, 0, "pop", 1, bounded=4, assumed=1, unroll=4),
+            Result(Verdict.INCOMPLETE, None, Executions("pop", 119, 6, bounded=4, assumed=1, unroll=4), 1),
             "incomplete: no bug within 4 iterations of each loop; 125 executions, 4 of which stop at the bound on "
             "loops and 1 at a false assumption and 1 where a loop would only go round again (1.00 s)",
         ),
         (
-            Result(Verdict.INCOMPLETE, None, 0, 2, 0, "pop", 1, bounded=2, unroll=1),
+            Result(Verdict.INCOMPLETE, None, Executions("pop", 0, 2, bounded=2, unroll=1), 1),
             "incomplete: no bug within 1 iteration of each loop; 2 executions, all of which stop at the bound on loops "
             "(1.00 s)",
         ),
         (
-            Result(Verdict.INCOMPLETE, None, 0, 1, 0, "pop", 1, bounded=1),
+            Result(Verdict.INCOMPLETE, None, Executions("pop", 0, 1, bounded=1), 1),
             "incomplete: no bug within the bound on loops; 1 execution, which stops at the bound on loops (1.00 s)",
         ),
         (
-            Result(Verdict.INCOMPLETE, None, 5, 2, 0, "pop", 1, reason="interrupted", bounded=2, unroll=4),
+            Result(Verdict.INCOMPLETE, None, Executions("pop", 5, 2, bounded=2, unroll=4), 1, reason="interrupted"),
             "incomplete: interrupted; stopped after 7 executions, 2 of which stop at the bound on loops, no bug so far "
             "(1.00 s)",
         ),
         (
-            Result(Verdict.INCOMPLETE, None, 120000, 0, 0, "exhaustive", 60, reason="interrupted"),
+            Result(Verdict.INCOMPLETE, None, Executions("exhaustive", 120000), 60, reason="interrupted"),
             "incomplete: interrupted; stopped after 120,000 interleavings, no bug so far (60 s)",
         ),
         (
-            Result(Verdict.INCOMPLETE, None, 120000, 0, 0, "pop", 60, reason="interrupted", estimate=2_012_345),
+            Result(Verdict.INCOMPLETE, None, Executions("pop", 120000, estimate=2_012_345), 60, reason="interrupted"),
             "incomplete: interrupted; stopped after 120,000 of about 2,000,000 executions, no bug so far (60 s)",
         ),
         (
-            Result(Verdict.INCOMPLETE, None, 1, 0, 0, "pop", 60, reason="interrupted", estimate=2 * 10**19),
+            Result(Verdict.INCOMPLETE, None, Executions("pop", 1, estimate=2 * 10**19), 60, reason="interrupted"),
             "incomplete: interrupted; stopped after 1 of about 2·10^19 executions, no bug so far (60 s)",
         ),
         (
-            Result(Verdict.INCOMPLETE, None, 1234, 0, 0, "random", 2, reason="interrupted"),
+            Result(Verdict.INCOMPLETE, None, Executions("random", 1234), 2, reason="interrupted"),
             "incomplete: 1,234 random executions, no bug; interrupted (2.00 s)",
         ),
         (
-            Result(Verdict.OK, None, 12, 0, 0, "optimal", 1),
+            Result(Verdict.OK, None, Executions("optimal", 12), 1),
             "verified: all 12 executions (1.00 s, by the algorithm optimal)",
         ),
-        (Result(Verdict.OK, None, 1, 0, 0, "replay", 1), "this execution ends without a bug"),
+        (Result(Verdict.OK, None, Executions("replay", 1), 1), "this execution ends without a bug"),
         (
-            Result(Verdict.OK, None, 0, 1, 0, "replay", 1, assumed=1),
+            Result(Verdict.OK, None, Executions("replay", 0, 1, assumed=1), 1),
             "this execution stops at a false assumption",
         ),
         (
-            Result(Verdict.OK, None, 0, 1, 0, "replay", 1),
+            Result(Verdict.OK, None, Executions("replay", 0, 1), 1),
             "this execution stops where a loop would only go round again",
         ),
         (
-            Result(Verdict.INCOMPLETE, None, 0, 1, 0, "replay", 1, bounded=1, unroll=4),
+            Result(Verdict.INCOMPLETE, None, Executions("replay", 0, 1, bounded=1, unroll=4), 1),
             "incomplete: this execution shows no bug within 4 iterations of each loop",
         ),
     ],

@@ -277,12 +277,12 @@ def test_all_loops_must_go_round_for_ever(tmp_path: Path) -> None:
     """The first loop is left as soon as it looks at `flag[0]` again, which is another execution."""
     result = waiters(tmp_path, "while (!flag[0] && turn == 1) {}", "flag[0] = 1", awaits=False)
     assert result.verdict is Verdict.OK
-    assert result.blocked
+    assert result.executions.blocked
 
 
 def test_an_assumption_excuses_those_who_wait(tmp_path: Path) -> None:
     result = waiters(tmp_path, "while (!flag[0]) {}", "__VERIFIER_assume(turn == 0)")
-    assert (result.verdict, result.complete, result.blocked) == (Verdict.OK, 0, 1)
+    assert (result.verdict, result.executions.complete, result.executions.blocked) == (Verdict.OK, 0, 1)
 
 
 @pytest.mark.parametrize("allow_livelock", [False, True])
@@ -326,7 +326,7 @@ def test_peterson(tmp_path: Path) -> None:
         }
     """
     result = run(tmp_path, source)
-    assert (result.verdict, result.complete) == (Verdict.OK, 4)
+    assert (result.verdict, result.executions.complete) == (Verdict.OK, 4)
 
 
 def test_a_thread_that_has_waited_just_reads(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_program(program: Path) -> None:
     if expected.kind is None:
         assert result.verdict is Verdict.OK, result.bug or result.reason
         if expected.traces is not None:
-            assert result.complete + result.blocked == expected.traces
+            assert result.executions.complete + result.executions.blocked == expected.traces
         assert len(result.races) == expected.races, "; ".join(map(str, result.races))
         return
     assert result.verdict is Verdict.BUG and result.bug is not None, result.reason

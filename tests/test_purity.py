@@ -683,7 +683,7 @@ int main(void) {
 """)
     for algorithm in "pop", "optimal":
         result = check(source, algorithm=algorithm)
-        assert (result.verdict, result.complete, result.blocked) == (Verdict.OK, 4, 0)
+        assert (result.verdict, result.executions.complete, result.executions.blocked) == (Verdict.OK, 4, 0)
 
 
 # ------------------------------------------------------------------------------------------------- called functions

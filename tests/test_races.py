@@ -300,7 +300,7 @@ def test_an_atomic_access_is_told_as_such() -> None:
 def test_races_leave_the_verdict_alone() -> None:
     warned, ignored = check(LOST_UPDATE), check(LOST_UPDATE, races="ignore")
     assert (warned.verdict, ignored.verdict, ignored.races) == (Verdict.OK, Verdict.OK, ())
-    assert warned.complete == ignored.complete
+    assert warned.executions.complete == ignored.executions.complete
     assert [race["object"] for race in warned.to_json()["races"]] == ["x"]
 
 
@@ -357,7 +357,7 @@ def test_a_failing_access_can_be_part_of_a_race() -> None:
 def test_all_algorithms_find_races_and_the_same_ones_each_time(algorithm: str) -> None:
     one, other = (check(LOST_UPDATE, algorithm=algorithm, max_executions=100) for _ in range(2))
     assert [race.object for race in one.races] == ["x"]
-    assert (one.races, one.complete) == (other.races, other.complete)
+    assert (one.races, one.executions.complete) == (other.races, other.executions.complete)
 
 
 def test_places_without_lines_are_functions() -> None:

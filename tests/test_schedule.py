@@ -14,10 +14,17 @@ from mazurka.schedule import Schedule, Step, Transformations
 
 def test_a_schedule_survives_a_file(tmp_path: Path) -> None:
     schedule = Schedule(("main", "main.1"), (Step("main"), Step("main.1", (2, 0)), Step("main")), race=(1, 3))
-    schedule = replace(schedule, transforms=Transformations(purity=False, unroll=4))
+    schedule = replace(schedule, transforms=Transformations(purity=False, unroll=4), pause_after=10_000)
     path = tmp_path / "schedule.json"
     path.write_text(json.dumps(schedule.to_json()))
     assert Schedule.load(path) == schedule
+
+
+def test_a_schedule_without_pauses_need_not_say_so() -> None:
+    schedule = Schedule(("main",), (Step("main"),))
+    data = schedule.to_json()
+    del data["pause_after"]
+    assert Schedule.from_json(data) == schedule
 
 
 @pytest.mark.parametrize(
@@ -47,6 +54,11 @@ def test_a_schedule_survives_a_file(tmp_path: Path) -> None:
         (
             b'{"format": 2, "threads": [], "steps": [], "transforms": {"purity": true, "awaits": true, "unroll": 0}}',
             '"transforms" does not say what was done to the program',
+        ),
+        (
+            b'{"format": 2, "threads": [], "steps": [], "transforms": {"purity": true, "awaits": true, "unroll": null},'
+            b' "pause_after": true}',
+            '"pause_after" is not a number of instructions',
         ),
         (b'{"verdict": "ok", "schedule": null}', "a result without a schedule: it shows no bug"),
     ],

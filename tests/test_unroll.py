@@ -39,8 +39,9 @@ def counts_to(limit: int) -> Callable[[FunctionBuilder, GlobalAddress], None]:
 @pytest.mark.parametrize(("iterations", "verdict"), [(1, Verdict.INCOMPLETE), (3, Verdict.INCOMPLETE), (4, Verdict.OK)])
 def test_a_loop_goes_round_as_often_as_it_may(iterations: int, verdict: Verdict) -> None:
     result = bounded(counts_to(4), iterations)
-    assert (result.verdict, result.bounded) == (verdict, int(verdict is Verdict.INCOMPLETE))
-    assert (result.complete, result.blocked) == (1 - result.bounded, result.bounded)
+    stopped = int(verdict is Verdict.INCOMPLETE)
+    assert (result.verdict, result.executions.bounded) == (verdict, stopped)
+    assert (result.executions.complete, result.executions.blocked) == (1 - stopped, stopped)
 
 
 @pytest.mark.parametrize(("iterations", "found"), [(2, False), (3, True)])
@@ -95,7 +96,7 @@ def test_who_was_stopped_counts_even_if_the_program_ends() -> None:
     bound_loops(program, 2)
     result = mazurka.check(program)
     assert result.verdict is Verdict.INCOMPLETE
-    assert result.bounded
+    assert result.executions.bounded
 
 
 def test_a_section_is_one_step_however_often_it_goes_round() -> None:
@@ -179,12 +180,13 @@ def spin(directory: Path, unroll: int | None, rounds: int = 2, write: str = "ato
 
 def test_a_loop_that_only_waits_never_meets_its_bound(tmp_path: Path) -> None:
     result = spin(tmp_path, 3)
-    assert (result.verdict, result.complete, result.blocked) == (Verdict.OK, 1, 0)
+    assert (result.verdict, result.executions.complete, result.executions.blocked) == (Verdict.OK, 1, 0)
 
 
 def test_a_loop_around_it_does(tmp_path: Path) -> None:
     result = spin(tmp_path, 2)
-    assert (result.verdict, result.bounded, result.unroll, result.reason) == (Verdict.INCOMPLETE, 1, 2, None)
+    assert (result.verdict, result.reason) == (Verdict.INCOMPLETE, None)
+    assert (result.executions.bounded, result.executions.unroll) == (1, 2)
 
 
 @pytest.mark.parametrize("unroll", [None, 1, 5, 1_000_000])

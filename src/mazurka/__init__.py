@@ -7,8 +7,9 @@
     >>> result.bug.message
     'assertion `counter == 2` failed'
 
-`check` answers with a `Result`, a plain value: the verdict, counts, data races, and for a bug the `Trace` and the
-`Schedule`, which `replay` executes again. What cannot be checked raises `InputError`.
+`check` answers with a `Result`, a plain value: the verdict, what was covered (`Executions`, or `States` with
+`engine="stateful"`), data races, and for a bug the `Trace` and the `Schedule`, which `replay` executes again. What
+cannot be checked raises `InputError`.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mazurka.checking import check, load, replay
+    from mazurka.engines.stateful import StateProgress
     from mazurka.engines.stateless import Progress
     from mazurka.errors import InputError, MazurkaError
     from mazurka.program.program import Program
-    from mazurka.result import Bug, Race, Result, Verdict
+    from mazurka.result import Bug, Executions, Race, Result, States, Verdict
     from mazurka.schedule import Schedule
     from mazurka.trace import Trace
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bug",
+    "Executions",
     "InputError",
     "MazurkaError",
     "Program",
@@ -36,6 +39,8 @@ __all__ = [
     "Race",
     "Result",
     "Schedule",
+    "StateProgress",
+    "States",
     "Trace",
     "Verdict",
     "__version__",
@@ -47,6 +52,7 @@ __all__ = [
 # Where each name lives; imported when it is first used, so that `import mazurka` costs nothing.
 _HOMES = {
     "Bug": "mazurka.result",
+    "Executions": "mazurka.result",
     "InputError": "mazurka.errors",
     "MazurkaError": "mazurka.errors",
     "Program": "mazurka.program.program",
@@ -54,6 +60,8 @@ _HOMES = {
     "Race": "mazurka.result",
     "Result": "mazurka.result",
     "Schedule": "mazurka.schedule",
+    "StateProgress": "mazurka.engines.stateful",
+    "States": "mazurka.result",
     "Trace": "mazurka.trace",
     "Verdict": "mazurka.result",
     "check": "mazurka.checking",

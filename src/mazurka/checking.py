@@ -6,12 +6,12 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mazurka.engines.stateless import ALGORITHMS, RACES, Options, Progress, explore
+from mazurka.engines import stateful, stateless
 from mazurka.errors import InputError
 from mazurka.program.program import Program
-from mazurka.result import Bug, Race, Result, Verdict
+from mazurka.result import Bug, Executions, Race, Result, States, Verdict
 from mazurka.schedule import Schedule, Transformations
 
 if TYPE_CHECKING:
@@ -20,6 +20,25 @@ if TYPE_CHECKING:
     from mazurka.transforms.lowering import Lowered
 
 Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+ENGINES = ("stateless", "stateful")
+
+# What the other engine has no use for, and why. Nothing that was asked for is ignored in silence.
+_ONLY_STATELESS = {
+    "algorithm": "it has reductions instead (cpc, cycle-detection, unsound, none)",
+    "seed": "the order of its search is fixed",
+    "no-commute": "it tells states apart, not orders of updates",
+    "unroll": "it needs no bound on loops, and ends them when they come back to a known state",
+    "races": "it does not look for data races; the engine stateless does",
+    "max-executions": "it counts states, not executions; max-states limits those",
+    "max-steps": "its executions may be of any length",
+}
+_ONLY_STATEFUL = {
+    "reduction": "it has algorithms instead (pop, optimal, exhaustive, random)",
+    "exact": "it stores no states",
+    "max-memory": "it stores no states; timeout and max-executions limit it",
+    "max-states": "it stores no states; timeout and max-executions limit it",
+}
 
 
 def load(
@@ -60,52 +79,102 @@ def check(
     compiler_arguments: Sequence[str] = (),
     program_arguments: Sequence[str] = (),
     cc: str | None = None,
-    algorithm: str = "pop",
+    engine: str = "stateless",
+    uninitialised: bool = True,
+    keep_going: bool = False,
+    timeout: float | None = None,
+    progress: Callable[[stateless.Progress], None] | Callable[[stateful.StateProgress], None] | None = None,
+    algorithm: str | None = None,
     seed: int | None = None,
     commute: bool = True,
     purity: bool = True,
     awaits: bool = True,
     unroll: int | None = None,
     allow_livelock: bool = False,
-    races: str = "warn",
-    uninitialised: bool = True,
-    keep_going: bool = False,
-    timeout: float | None = None,
+    races: str | None = None,
     max_executions: int | None = None,
-    max_steps: int = 100_000,
-    progress: Callable[[Progress], None] | None = None,
+    max_steps: int | None = None,
+    reduction: str | None = None,
+    exact: bool = False,
+    max_memory: int | None = None,
+    max_states: int | None = None,
 ) -> Result:
     """Execute a program under every interleaving of its threads. `source` is a file, several files, or a `Program`.
 
     `compiler_arguments` are what a C compiler takes (`["-DN=3", "-Iinclude"]`), `program_arguments` are the program's
-    `argv[1]` and on. `purity`, `awaits` and `unroll` say what is done about the loops of files, as for `load`; a
-    `Program` is explored as it is. `engines.stateless.Options` says what the others do. `progress` is called about ten
-    times a second, from the thread that called `check`. Ctrl-C ends the search with the verdict "incomplete". Raises
-    `InputError` for whatever cannot be checked.
+    `argv[1]` and on. The engine "stateless" covers all executions, the engine "stateful" all states, also those of a
+    program that never ends. `engines.stateless.Options` and `engines.stateful.Options` say what their options do: what
+    comes after `progress` is for one of them, `reduction` and what follows for the latter. `purity`, `awaits` and
+    `unroll` say what is done about the loops of files, as for `load`; a `Program` is explored as it is. `progress` is
+    called about ten times a second, from the thread that called `check`. Ctrl-C ends the search with the verdict
+    "incomplete". Raises `InputError` for whatever cannot be checked, and for options that the engine has no use for.
     """
-    if algorithm not in ALGORITHMS:
-        raise InputError(f"no algorithm {algorithm!r}; there are: {', '.join(ALGORITHMS)}")
-    if races not in RACES:
-        raise InputError(f"races can be {', '.join(RACES)}, not {races!r}")
+    _check_names(engine=(engine, ENGINES), algorithm=(algorithm, stateless.ALGORITHMS), races=(races, stateless.RACES))
+    _check_names(reduction=(reduction, stateful.REDUCTIONS))
     if seed is not None and not 0 <= seed < 1 << 64:
         raise InputError(f"seed must be a number of 64 bits, not {seed}")
-    _check_limits(timeout=timeout, max_executions=max_executions, max_steps=max_steps, unroll=unroll)
-    options = Options(
-        algorithm=algorithm,
-        seed=seed,
-        commute=commute,
-        races=races,
-        uninitialised=uninitialised,
-        allow_livelock=allow_livelock,
-        keep_going=keep_going,
-        timeout=timeout,
-        max_executions=max_executions,
-        max_steps=max_steps,
-    )
+    _check_limits(timeout=timeout, unroll=unroll, max_executions=max_executions, max_steps=max_steps)
+    _check_limits(max_memory=max_memory, max_states=max_states)
+    asked = {
+        "algorithm": algorithm is not None,
+        "seed": seed is not None,
+        "no-commute": not commute,
+        "unroll": unroll is not None,
+        "races": races not in (None, "ignore"),
+        "max-executions": max_executions is not None,
+        "max-steps": max_steps is not None,
+        "reduction": reduction is not None,
+        "exact": exact,
+        "max-memory": max_memory is not None,
+        "max-states": max_states is not None,
+    }
+    for option, why in (_ONLY_STATELESS if engine == "stateful" else _ONLY_STATEFUL).items():
+        if asked[option]:
+            raise InputError(f"{option} is no option of the engine {engine}: {why}")
+
     start = time.monotonic()
     transforms = Transformations(purity, awaits, unroll)
+    if engine == "stateful":
+        transforms = Transformations() if isinstance(source, Program) else Transformations(purity=False, awaits=False)
     program, lowered = _lower(source, compiler_arguments, program_arguments, cc, transforms)
-    outcome = explore(lowered, options, progress)
+    watch: Callable[[Any], None] | None = progress
+    coverage: Executions | States
+    racing: tuple[Schedule, ...] = ()
+    if engine == "stateful":
+        visited = stateful.explore(
+            lowered,
+            stateful.Options(
+                reduction=reduction or "cpc",
+                exact=exact,
+                uninitialised=uninitialised,
+                keep_going=keep_going,
+                timeout=timeout,
+                max_memory=max_memory,
+                max_states=max_states,
+            ),
+            watch,
+        )
+        coverage, failure, reason = visited.states, visited.failure, visited.reason
+        uncovered = reason is not None
+    else:
+        explored = stateless.explore(
+            lowered,
+            stateless.Options(
+                algorithm=algorithm or "pop",
+                seed=seed,
+                commute=commute,
+                races=races or "warn",
+                uninitialised=uninitialised,
+                allow_livelock=allow_livelock,
+                keep_going=keep_going,
+                timeout=timeout,
+                max_executions=max_executions,
+                max_steps=max_steps or stateless.MAX_STEPS,
+            ),
+            watch,
+        )
+        coverage, failure, reason = replace(explored.executions, unroll=unroll), explored.failure, explored.reason
+        uncovered, racing = reason is not None or coverage.bounded > 0, explored.races
 
     def replayed(schedule: Schedule) -> Replay:
         from mazurka.replaying import replay_schedule
@@ -117,37 +186,28 @@ def check(
                 schedule,
                 uninitialised=uninitialised,
                 allow_livelock=allow_livelock,
-                max_steps=max_steps,
+                max_steps=max_steps or stateless.MAX_STEPS,
             )
         except InputError as error:
             raise AssertionError(f"what the search found cannot be replayed: {error}") from error
 
     bug = obstacle = trace = schedule = None
-    if outcome.failure is not None:
-        schedule = replace(outcome.failure, transforms=transforms)
+    if failure is not None:
+        schedule = replace(failure, transforms=transforms)
         shown = replayed(schedule)
         bug, obstacle = _judged(shown)
         trace = shown.trace
         if bug is None and obstacle is None:
             raise AssertionError("the bug that the search found does not show when its schedule is replayed")
-    reason = obstacle or outcome.reason
-    found = _distinct(replayed(replace(race, transforms=transforms)).race for race in outcome.races)
     return Result(
-        verdict=Verdict.BUG if bug else Verdict.INCOMPLETE if reason or outcome.bounded else Verdict.OK,
+        verdict=Verdict.BUG if bug else Verdict.INCOMPLETE if obstacle or uncovered else Verdict.OK,
         bug=bug,
-        complete=outcome.complete,
-        blocked=outcome.blocked,
-        redundant=outcome.redundant,
-        algorithm=outcome.algorithm,
+        coverage=coverage,
         seconds=time.monotonic() - start,
         trace=trace,
         schedule=schedule,
-        reason=reason,
-        estimate=outcome.estimate,
-        races=found,
-        bounded=outcome.bounded,
-        assumed=outcome.assumed,
-        unroll=unroll,
+        reason=obstacle or reason,
+        races=_distinct(replayed(replace(race, transforms=transforms)).race for race in racing),
     )
 
 
@@ -160,7 +220,7 @@ def replay(
     cc: str | None = None,
     allow_livelock: bool = False,
     uninitialised: bool = True,
-    max_steps: int = 100_000,
+    max_steps: int | None = None,
 ) -> Result:
     """Execute a program once more, exactly as `schedule` says, after the same transformations. The result is about this
     one execution: a bug if it shows one, incomplete if it meets a limit of Mazurka or the bound on loops, or if the
@@ -171,7 +231,12 @@ def replay(
     transforms = schedule.transforms if not isinstance(source, Program) else Transformations()
     program, lowered = _lower(source, compiler_arguments, program_arguments, cc, transforms)
     replayed = replay_schedule(
-        program, lowered, schedule, uninitialised=uninitialised, allow_livelock=allow_livelock, max_steps=max_steps
+        program,
+        lowered,
+        schedule,
+        uninitialised=uninitialised,
+        allow_livelock=allow_livelock,
+        max_steps=max_steps or stateless.MAX_STEPS,
     )
     bug, reason = _judged(replayed)
     if not replayed.ended and bug is None:
@@ -179,17 +244,18 @@ def replay(
     return Result(
         verdict=Verdict.BUG if bug else Verdict.INCOMPLETE if reason or replayed.bounded else Verdict.OK,
         bug=bug,
-        complete=int(replayed.ended and not replayed.blocked),
-        blocked=int(replayed.blocked),
-        redundant=0,
-        algorithm="replay",
+        coverage=Executions(
+            algorithm="replay",
+            complete=int(replayed.ended and not replayed.blocked),
+            blocked=int(replayed.blocked),
+            bounded=int(replayed.bounded),
+            assumed=int(replayed.assumed),
+            unroll=schedule.transforms.unroll,
+        ),
         seconds=time.monotonic() - start,
         trace=replayed.trace,
         schedule=schedule,
         reason=reason,
-        bounded=int(replayed.bounded),
-        assumed=int(replayed.assumed),
-        unroll=schedule.transforms.unroll,
     )
 
 
@@ -210,6 +276,12 @@ def _distinct(races: Iterable[Race | None]) -> tuple[Race, ...]:
         assert race is not None
         distinct.setdefault((race.object, frozenset((race.first.place, race.second.place))), race)
     return tuple(distinct.values())
+
+
+def _check_names(**names: tuple[str | None, Sequence[str]]) -> None:
+    for option, (name, known) in names.items():
+        if name is not None and name not in known:
+            raise InputError(f"{option} can be {', '.join(known)}, not {name!r}")
 
 
 def _check_limits(**limits: float | None) -> None:

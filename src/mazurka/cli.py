@@ -17,6 +17,7 @@ from mazurka.errors import InputError, MazurkaError
 from mazurka.escaping import visible
 
 if TYPE_CHECKING:
+    from mazurka.engines.stateful import StateProgress
     from mazurka.engines.stateless import Progress
     from mazurka.result import Result
 
@@ -31,7 +32,7 @@ exit codes:
   0  verified: everything was covered and no bug found
   1  a bug was found
   2  the input or the usage is at fault
-  3  incomplete: a limit, an interrupt or the bound on loops ended the search
+  3  incomplete: a limit, an interrupt or the bound on loops ended the search, or it was one that can miss bugs
   4  an error in Mazurka itself
 """
 
@@ -63,37 +64,60 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("files", nargs="+", metavar="FILE", help="C or C++ source files, or LLVM .ll and .bc files")
     search = check.add_argument_group("search")
     search.add_argument(
+        "--engine",
+        choices=("stateless", "stateful"),
+        default="stateless",
+        help="stateless: cover all executions; stateful: cover all states, also of programs that never end (default: "
+        "stateless)",
+    )
+    search.add_argument("--keep-going", action="store_true", help="go on counting after the first bug")
+    search.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="stop the search after this time")
+    _add_uninitialised_option(search)
+    executions = check.add_argument_group("search of the engine stateless")
+    executions.add_argument(
         "--algorithm",
         choices=("pop", "optimal", "exhaustive", "random"),
-        default="pop",
         help="pop: one execution of each equivalence class; optimal: the same, in another way that takes more memory; "
         "exhaustive: every interleaving; random: a random walk, for programs that are too large, up to a limit, which "
-        "is 10000 executions unless one of those below is given (default: pop)",
+        "is 10000 executions unless --timeout or --max-executions is given (default: pop)",
     )
-    search.add_argument(
+    executions.add_argument(
         "--seed",
         type=_seed,
         metavar="N",
         help="of the random walk (default: 1); the other algorithms begin each execution with a thread that depends on "
         "N, which changes which bug they meet first, but not the counts",
     )
-    search.add_argument(
+    executions.add_argument(
         "--races",
         choices=("warn", "error", "ignore"),
-        default="warn",
         help="data races are reported along with the verdict, or are bugs, or are not looked for (default: warn)",
     )
-    search.add_argument(
+    executions.add_argument(
         "--no-commute",
         dest="commute",
         action="store_false",
         help="tell apart the orders of updates whose old value nobody uses",
     )
-    _add_loop_options(search)
-    search.add_argument("--keep-going", action="store_true", help="go on counting after the first bug")
-    search.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="stop the search after this time")
-    search.add_argument("--max-executions", type=_count, metavar="N", help="stop the search after N executions")
-    _add_execution_options(search)
+    _add_loop_options(executions)
+    executions.add_argument("--max-executions", type=_count, metavar="N", help="stop the search after N executions")
+    _add_execution_options(executions)
+    states = check.add_argument_group("search of the engine stateful")
+    states.add_argument(
+        "--reduction",
+        choices=("cpc", "cycle-detection", "unsound", "none"),
+        help="cpc: other threads run only between transactions, made safe by commit point completion; cycle-detection: "
+        "made safe in an older way; none: they run everywhere; unsound: not made safe, can miss bugs, for comparison "
+        "only (default: cpc)",
+    )
+    states.add_argument("--exact", action="store_true", help="compare whole states, not fingerprints of 126 bits")
+    states.add_argument(
+        "--max-memory",
+        type=_size,
+        metavar="SIZE",
+        help="stop the search when it takes so much memory: 500M, 4G (default: half of the memory that there is)",
+    )
+    states.add_argument("--max-states", type=_count, metavar="N", help="stop the search after N states")
     output = check.add_argument_group("output")
     output.add_argument("--save-schedule", metavar="FILE", help="write the schedule of a bug to FILE, for replay")
     output.add_argument("--no-progress", dest="progress", action="store_false", help="no progress line on a terminal")
@@ -101,7 +125,9 @@ def _parser() -> argparse.ArgumentParser:
 
     replay = _command(commands, "replay", "execute a program once more, exactly as a schedule says")
     replay.add_argument("files", nargs="+", metavar="FILE", help="the files as for check; the last one is the schedule")
-    _add_execution_options(replay.add_argument_group("execution"))
+    execution = replay.add_argument_group("execution")
+    _add_execution_options(execution)
+    _add_uninitialised_option(execution)
     _add_output_options(replay.add_argument_group("output"))
 
     loops = _command(commands, "loops", "list the loops of a program: which only wait for other threads, and for what")
@@ -165,7 +191,6 @@ def _add_execution_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--max-steps",
         type=_count,
-        default=100_000,
         metavar="N",
         help="report an execution of N steps as one that may not end (default: 100000)",
     )
@@ -174,6 +199,9 @@ def _add_execution_options(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="do not report loops that wait for ever for another thread",
     )
+
+
+def _add_uninitialised_option(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--no-uninitialised",
         dest="uninitialised",
@@ -201,6 +229,15 @@ def _count(text: str) -> int:
     return value
 
 
+def _size(text: str) -> int:
+    from mazurka.sizes import parse_size
+
+    value = parse_size(text)
+    if not 0 < value < 1 << 63:
+        raise argparse.ArgumentTypeError(f"{text} is not a size above 0")
+    return value
+
+
 def _seed(text: str) -> int:
     value = int(text)
     if not 0 <= value < 1 << 64:
@@ -210,6 +247,7 @@ def _seed(text: str) -> int:
 
 _seconds.__name__ = "time"  # what argparse calls a value that does not convert
 _count.__name__ = _seed.__name__ = "number"
+_size.__name__ = "size"
 
 
 # ------------------------------------------------------------------------------------------------ commands
@@ -297,6 +335,11 @@ def _check(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
         result = check(
             options.files,
             **compiling,
+            engine=options.engine,
+            uninitialised=options.uninitialised,
+            keep_going=options.keep_going,
+            timeout=options.timeout,
+            progress=progress,
             algorithm=options.algorithm,
             seed=options.seed,
             commute=options.commute,
@@ -305,12 +348,12 @@ def _check(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
             unroll=options.unroll,
             allow_livelock=options.allow_livelock,
             races=options.races,
-            uninitialised=options.uninitialised,
-            keep_going=options.keep_going,
-            timeout=options.timeout,
             max_executions=options.max_executions,
             max_steps=options.max_steps,
-            progress=progress,
+            reduction=options.reduction,
+            exact=options.exact,
+            max_memory=options.max_memory,
+            max_states=options.max_states,
         )
     finally:
         if progress is not None:
@@ -428,20 +471,24 @@ def _replay_commands(options: argparse.Namespace, compiling: dict[str, Any]) -> 
         inputs.append("--allow-livelock")
     if not options.uninitialised:
         inputs.append("--no-uninitialised")
-    if options.max_steps != 100_000:
+    if options.max_steps is not None:
         inputs += ["--max-steps", str(options.max_steps)]
     arguments = ["--", *compiling["program_arguments"]] if compiling["program_arguments"] else []
     schedule = options.save_schedule or "bug.json"
     replay = shlex.join(["mazurka", "replay", *inputs, *options.files, schedule, *arguments])
     if options.save_schedule:
         return [replay]
-    search = [] if options.algorithm == "pop" else ["--algorithm", options.algorithm]
+    search = [] if options.engine == "stateless" else ["--engine", options.engine]
+    search += [] if options.algorithm in (None, "pop") else ["--algorithm", options.algorithm]
     search += [] if options.seed is None else ["--seed", str(options.seed)]
     search += [] if options.commute else ["--no-commute"]
     search += [] if options.purity else ["--no-purity"]
     search += [] if options.awaits else ["--no-await"]
     search += [] if options.unroll is None else ["--unroll", str(options.unroll)]
     search += ["--races", "error"] if options.races == "error" else []
+    search += [] if options.reduction in (None, "cpc") else ["--reduction", options.reduction]
+    search += ["--exact"] if options.exact else []
+    search += [] if options.max_memory is None else ["--max-memory", str(options.max_memory)]
     if options.algorithm == "random":  # without its limit, it may end before the bug
         search += ["--timeout", f"{options.timeout:g}"] if options.timeout else []
         search += ["--max-executions", str(options.max_executions)] if options.max_executions else []
@@ -452,15 +499,11 @@ def _replay_commands(options: argparse.Namespace, compiling: dict[str, Any]) -> 
 class _ProgressLine:
     """One line on a terminal that says how far the search is."""
 
-    def __call__(self, progress: Progress) -> None:
-        from mazurka.reports.text import about
+    def __call__(self, progress: Progress | StateProgress) -> None:
+        from mazurka.reports.text import progress_line
 
-        line = f"{progress.executions:,}"
-        if progress.estimate:
-            line += f" of {about(progress.estimate)} ({progress.executions / progress.estimate:.0%})"
-        line += f" executions, {progress.per_second:,.0f} per second, depth {progress.depth}, {progress.seconds:.0f} s"
         # A line that the terminal breaks could not be cleared.
-        line = line[: shutil.get_terminal_size().columns - 1]
+        line = progress_line(progress)[: shutil.get_terminal_size().columns - 1]
         print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Longer traces lose their middle: nobody reads a hundred thousand steps.
 _LONGEST_TRACE = 1000
-_KEPT_AT_EACH_END = 20
+_KEPT_AT_EACH_END = _LONGEST_TRACE // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,21 @@ def replay_schedule(
     from mazurka import _native
 
     try:
-        machine = _native.Machine(lowered.code, uninitialised=uninitialised, record=True, thread_names=schedule.threads)
+        machine = _native.Machine(
+            lowered.code,
+            uninitialised=uninitialised,
+            record=True,
+            pause_after=schedule.pause_after,
+            thread_names=schedule.threads,
+        )
     except ValueError as error:
         raise InputError(f"the schedule does not fit the program: {error}") from None
     operations = [(0, operation) for operation in machine.operations()]
     for number, step in enumerate(schedule.steps, 1):
         _take(machine, step, number, len(schedule.steps), schedule.race is not None and number in schedule.race)
         operations += [(number, operation) for operation in machine.operations()]
-    ending = _Ending(program, lowered, machine, operations, allow_livelock, max_steps)
+    pauses = schedule.pause_after > 0
+    ending = _Ending(program, lowered, machine, operations, allow_livelock, max_steps, pauses)
     return ending.tell(len(schedule.steps)) if schedule.race is None else ending.tell_race(schedule, *schedule.race)
 
 
@@ -123,6 +130,7 @@ class _Ending:
         operations: list[tuple[int, Operation]],
         allow_livelock: bool,
         limit: int,
+        pauses: bool,
     ) -> None:
         self._program = program
         self._lowered = lowered
@@ -130,6 +138,7 @@ class _Ending:
         self._operations = operations
         self._allow_livelock = allow_livelock
         self._limit = limit
+        self._pauses = pauses
         self._source = Source(lowered)
         self._names = Names(program, lowered, machine)
         self._names.learn(operation for _, operation in operations)
@@ -151,7 +160,7 @@ class _Ending:
                 loop = self._loop(failed.frames)
                 message += loop
                 remedy = "; if it does end, check the program with less to do in one step"
-                remedy += ", else bound the loop with --unroll" if loop else ""
+                remedy += ", else bound the loop with --unroll" if loop and not self._pauses else ""
             bug = self._bug(failed.kind, message + remedy, failed.thread, failed.frames)
             failure = (failed.thread, failed.frames, message)
         elif ended:
@@ -162,7 +171,11 @@ class _Ending:
             waiting = tuple(wait for stay in stays if (wait := self._wait(stay)))
             cycle = _cycle(waiting)
             bug = self._judge(stays, waiting, cycle)
-        elif not ended and count >= self._limit:
+        elif circle := self._circle():
+            # Others can go on, for ever perhaps, which changes nothing for these.
+            waiting, cycle = circle, tuple(wait.thread for wait in circle)
+            bug = _deadlock(waiting, cycle)
+        elif count >= self._limit:
             thread = self._operations[-1][1].thread
             frames = self._machine.frames(thread)
             loop = self._loop(frames)
@@ -171,7 +184,8 @@ class _Ending:
             remedy = "allow more with --max-steps"
             if loop:
                 remedy += (
-                    ", or bound the loop with --unroll (`mazurka loops` tells of each loop whether it is a mere wait)"
+                    ", bound the loop with --unroll (`mazurka loops` tells of each loop whether it is a mere wait), or "
+                    "try --engine stateful if it is not meant to end"
                 )
             bug = self._bug("steps", f"{message}; {remedy}", thread, frames)
         steps = narrate(self._operations, self._source, self._names, failure)
@@ -221,6 +235,17 @@ class _Ending:
                 guard = machine.next(thread).waiting
                 stays.append(self._stay(thread, guard.pc, guard) if guard else _Stay(thread, -1, "program"))
         return [stay for stay in stays if stay.why == "bound" or not machine.exited()]
+
+    def _circle(self) -> tuple[Wait, ...]:
+        """The threads that wait for each other, if some do, while others can go on."""
+        machine, waiting = self._machine, []
+        for thread in machine.threads():
+            guard = machine.next(thread).waiting if machine.status(thread) == "ready" else None
+            if guard is not None and guard.holder and not _can_go_on(machine, thread):
+                wait = self._wait(self._stay(thread, guard.pc, guard))
+                waiting += [wait] if wait else []
+        names = _cycle(waiting)
+        return tuple(wait for name in names for wait in waiting if wait.thread == name)
 
     def _stay(self, thread: int, pc: int, guard: Waiting | None = None) -> _Stay:
         match self._source.instruction(pc):

@@ -35,12 +35,14 @@ class Schedule:
     """The steps of one execution. Threads are named by the path of their creation ("main", "main.1", ...);
     `threads` lists them in the order of their numbers, which addresses of objects depend on. A schedule that shows a
     data race ends with it; `race` is then the numbers, from 1, of the two steps. `transforms` is what the program had
-    gone through."""
+    gone through. What a thread computes on its own is one step, unless `pause_after` is above 0: then it is cut after
+    each so many instructions."""
 
     threads: tuple[str, ...]
     steps: tuple[Step, ...]
     race: tuple[int, int] | None = None
     transforms: Transformations = Transformations()
+    pause_after: int = 0
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -49,6 +51,7 @@ class Schedule:
             "steps": [[step.thread, *step.choices] for step in self.steps],
             "race": list(self.race) if self.race else None,
             "transforms": asdict(self.transforms),
+            "pause_after": self.pause_after,
         }
 
     @staticmethod
@@ -80,8 +83,10 @@ class Schedule:
             require(pair and 0 < race[0] < race[1] <= len(steps), '"race" is not the numbers of two steps')
             race = (race[0], race[1])
         require(_are_transformations(transforms), '"transforms" does not say what was done to the program')
+        pause_after = data.get("pause_after", 0)
+        require(_are_numbers([pause_after]), '"pause_after" is not a number of instructions')
         taken = tuple(Step(name, tuple(choices)) for name, *choices in steps)
-        return Schedule(tuple(threads), taken, race, Transformations(**transforms))
+        return Schedule(tuple(threads), taken, race, Transformations(**transforms), pause_after)
 
     @staticmethod
     def load(path: Path) -> Schedule:

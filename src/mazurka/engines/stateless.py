@@ -1,16 +1,15 @@
-"""The face of the native explorers: run a search in a thread of its own, watch it, stop it when it is time."""
+"""The face of the native explorers, which search the executions of a program."""
 
 from __future__ import annotations
 
-import contextlib
 import math
-import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mazurka.schedule import Schedule, Step
+from mazurka.engines.running import run, steps
+from mazurka.result import Executions
+from mazurka.schedule import Schedule
 
 if TYPE_CHECKING:
     from mazurka.transforms.lowering import Lowered
@@ -19,7 +18,7 @@ ALGORITHMS = ("pop", "optimal", "exhaustive", "random")
 RACES = ("warn", "error", "ignore")
 # How many executions a random walk tries when nobody says how long to go on.
 RANDOM_EXECUTIONS = 10_000
-_POLL_SECONDS = 0.1
+MAX_STEPS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Options:
     keep_going: bool = False
     timeout: float | None = None
     max_executions: int | None = None
-    max_steps: int = 100_000
+    max_steps: int = MAX_STEPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +61,13 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a search has found. `algorithm` is the one that was used in the end. `bounded` are those of the `blocked`
-    executions in which a loop met its bound, `assumed` those of the others in which an assumption is false. `failure`
-    is the schedule of the first bug, `races` those of the data races. A search that did not cover everything gives an
-    `estimate` of how many executions there are in all, if it can, and the `reason`, unless it stopped because of the
-    bug."""
+    """What a search has found: the `executions` that it covered, `failure`, the schedule of the first bug, `races`,
+    those of the data races, and the `reason` why it did not cover everything, unless it stopped because of the bug."""
 
-    algorithm: str
-    complete: int
-    blocked: int
-    bounded: int
-    assumed: int
-    redundant: int
+    executions: Executions
     failure: Schedule | None
     races: tuple[Schedule, ...]
     reason: str | None
-    estimate: int | None
 
 
 def explore(lowered: Lowered, options: Options, watch: Callable[[Progress], None] | None = None) -> Outcome:
@@ -101,51 +91,24 @@ def explore(lowered: Lowered, options: Options, watch: Callable[[Progress], None
         max_executions=max_executions or 0,
         max_steps=options.max_steps,
     )
-    start = time.monotonic()
-    problems: list[BaseException] = []
-    done = threading.Event()  # rather than the end of the thread: an interrupted `join` takes it for ended
 
-    def run() -> None:
-        try:
-            exploration.run()
-        except BaseException as problem:  # raised again below, where the caller can see it
-            problems.append(problem)
-        finally:
-            done.set()
-
-    def progress() -> Progress:
+    def progress(seconds: float) -> Progress:
         complete, blocked, _, _, depth, fraction = exploration.progress()
-        executions, seconds = complete + blocked, time.monotonic() - start
+        executions = complete + blocked
         return Progress(executions, executions / seconds, depth, seconds, _estimate(executions, fraction))
 
-    reason = None
-    worker = threading.Thread(target=run, name="mazurka exploration", daemon=True)
-    worker.start()
-    try:
-        while not done.is_set():
-            left = _POLL_SECONDS
-            if options.timeout is not None:
-                left = min(left, start + options.timeout - time.monotonic())
-                if left <= 0:
-                    reason = f"the time limit of {options.timeout:g} s was reached"
-                    break
-            if not done.wait(left) and watch is not None:
-                watch(progress())
-    except KeyboardInterrupt:
-        reason = "interrupted"
-    finally:
-        exploration.stop()
-        _await_end(worker, done)
-    if problems:
-        raise problems[0]
+    def tell(seconds: float) -> None:
+        assert watch is not None
+        watch(progress(seconds))
 
+    seconds, reason = run(exploration, options.timeout, tell if watch else None)
     names = tuple(exploration.thread_names())
     races = tuple(
-        Schedule(names, _steps(names, steps), (first + 1, second + 1)) for first, second, steps in exploration.races()
+        Schedule(names, steps(names, taken), (first + 1, second + 1)) for first, second, taken in exploration.races()
     )
     bug, failure = exploration.bug(), None
     if bug is not None:
-        failure = Schedule(names, _steps(names, bug[2]))
+        failure = Schedule(names, steps(names, bug[2]))
         if bug[0] == "race":
             failure = next(race for race in races if race.steps == failure.steps)
     if exploration.finished():
@@ -154,33 +117,19 @@ def explore(lowered: Lowered, options: Options, watch: Callable[[Progress], None
         assert max_executions is not None, "the search ended for no reason"
         reason = f"the limit of {max_executions:,} executions was reached"
     complete, blocked, redundant, *_ = exploration.progress()
-    return Outcome(
-        exploration.algorithm(),
-        complete,
-        blocked,
-        exploration.bounded(),
-        exploration.assumed(),
-        redundant,
-        failure,
-        races,
-        reason,
-        None if exploration.finished() else progress().estimate,
+    executions = Executions(
+        algorithm=exploration.algorithm(),
+        complete=complete,
+        blocked=blocked,
+        redundant=redundant,
+        bounded=exploration.bounded(),
+        assumed=exploration.assumed(),
+        estimate=None if exploration.finished() else progress(seconds).estimate,
     )
+    return Outcome(executions, failure, races, reason)
 
 
 def _estimate(executions: int, fraction: float) -> int | None:
     """How many executions there are, if those so far are this fraction of them."""
     whole = executions / fraction if fraction else math.inf
     return round(whole) if math.isfinite(whole) else None
-
-
-def _steps(names: Sequence[str], schedule: Sequence[tuple[int, Sequence[int]]]) -> tuple[Step, ...]:
-    return tuple(Step(names[thread - 1], tuple(choices)) for thread, choices in schedule)
-
-
-def _await_end(worker: threading.Thread, done: threading.Event) -> None:
-    """The search is told to stop and will, within a step: an impatient second Ctrl-C changes nothing."""
-    while not done.is_set():
-        with contextlib.suppress(KeyboardInterrupt):
-            done.wait()
-    worker.join()

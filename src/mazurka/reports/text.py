@@ -7,19 +7,28 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
+from mazurka.engines.stateful import StateProgress
 from mazurka.escaping import visible
-from mazurka.result import Bug, Race, Result, Verdict
+from mazurka.result import Bug, Executions, Race, Result, States, Verdict
+from mazurka.sizes import format_size
 from mazurka.trace import Action, Trace, TraceStep, Wait
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from mazurka.engines.stateless import Progress
+
 _NARROWEST_COLUMN = 22
 _SETUP_SHOWN = 8
 _ACTIONS_SHOWN = 12
+# Of a trace that is longer than that, its begin and its end.
+_MOST_STEPS = 100
+_FIRST_STEPS = 20
+_LAST_STEPS = 60
 _RACES_SHOWN = 10
 _ROUND = "where a loop would only go round again"
+_UNSOUND = "the unsound reduction"
 
 
 def summary(result: Result) -> str:
@@ -27,46 +36,86 @@ def summary(result: Result) -> str:
     return visible(_verdict(result))
 
 
+def progress_line(progress: Progress | StateProgress) -> str:
+    """How far a search is, in one line."""
+    pace = f"{progress.per_second:,.0f} per second"
+    if isinstance(progress, StateProgress):
+        doubt = "" if progress.sound else f"{_UNSOUND}: "
+        where = f"{format_size(progress.memory)}, depth {progress.depth:,}"
+        return f"{doubt}{progress.states:,} states, {pace}, {where}, {progress.seconds:.0f} s"
+    line = f"{progress.executions:,}"
+    if progress.estimate:
+        line += f" of {about(progress.estimate)} ({progress.executions / progress.estimate:.0%})"
+    return f"{line} executions, {pace}, depth {progress.depth}, {progress.seconds:.0f} s"
+
+
 def _verdict(result: Result) -> str:
     if result.verdict is Verdict.BUG:
         assert result.bug is not None
         return f"bug: {_located(result.bug)}"
-    if result.algorithm == "replay":
-        if result.verdict is Verdict.INCOMPLETE:
-            return f"incomplete: {result.reason or f'this execution shows {_within(result)}'}"
-        where = "at a false assumption" if result.assumed else _ROUND
-        return f"this execution stops {where}" if result.blocked else "this execution ends without a bug"
-    counts, seconds = _counts(result), _effort(result)
-    if result.verdict is Verdict.INCOMPLETE and result.reason is None:
-        return f"incomplete: {_within(result)}; {counts} ({seconds})"
-    if result.verdict is Verdict.INCOMPLETE and result.algorithm == "random":
-        return f"incomplete: {counts}, no bug; {result.reason} ({seconds})"
+    match result.coverage:
+        case States() as states:
+            return _verdict_on_states(result, states)
+        case Executions(algorithm="replay") as executions:
+            return _verdict_on_replay(result, executions)
+        case executions:
+            return _verdict_on_executions(result, executions)
+
+
+def _verdict_on_states(result: Result, states: States) -> str:
+    count = f"{states.visited:,} state{'' if states.visited == 1 else 's'}"
+    if result.verdict is Verdict.OK:
+        return f"verified for unbounded executions: all {count} covered ({_time(result)})"
+    if states.finished:
+        return f"incomplete: no bug found, but {result.reason}; {count} ({_time(result)})"
+    by = "" if states.sound else f" by {_UNSOUND}"
+    pace = f"{states.per_second:,.0f} per second"
+    return (
+        f"incomplete: {result.reason}; stopped after {count}{by}, {pace}, at depth {states.depth:,}, no bug so far "
+        f"({_time(result)})"
+    )
+
+
+def _verdict_on_replay(result: Result, executions: Executions) -> str:
     if result.verdict is Verdict.INCOMPLETE:
-        return f"incomplete: {result.reason}; stopped after {counts}, no bug so far ({seconds})"
-    only = result.complete + result.blocked == 1
+        return f"incomplete: {result.reason or f'this execution shows {_within(executions)}'}"
+    where = "at a false assumption" if executions.assumed else _ROUND
+    return f"this execution stops {where}" if executions.blocked else "this execution ends without a bug"
+
+
+def _verdict_on_executions(result: Result, executions: Executions) -> str:
+    counts, effort = _counts(result, executions), _effort(result, executions)
+    if result.verdict is Verdict.INCOMPLETE and result.reason is None:
+        return f"incomplete: {_within(executions)}; {counts} ({effort})"
+    if result.verdict is Verdict.INCOMPLETE and executions.algorithm == "random":
+        return f"incomplete: {counts}, no bug; {result.reason} ({effort})"
+    if result.verdict is Verdict.INCOMPLETE:
+        return f"incomplete: {result.reason}; stopped after {counts}, no bug so far ({effort})"
+    only = executions.complete + executions.blocked == 1
     everything = "the only execution" if only else f"all {counts}"
-    if result.assumed and not result.complete:
-        looping = f" or {_ROUND}" if result.blocked > result.assumed else ""
+    if executions.assumed and not executions.complete:
+        looping = f" or {_ROUND}" if executions.blocked > executions.assumed else ""
         stops = f"{'stops' if only else 'stop'} at a false assumption{looping}"
-        return f"verified, but nothing was checked to its end: {everything} {stops} ({seconds})"
-    if result.blocked and not result.complete:
-        everything = "the only execution" if only else f"all {_executions(result)}"
-        return f"verified: {everything}, up to {_ROUND} ({seconds})"
-    return f"verified: {everything} ({seconds})"
+        return f"verified, but nothing was checked to its end: {everything} {stops} ({effort})"
+    if executions.blocked and not executions.complete:
+        everything = "the only execution" if only else f"all {_executions(result, executions)}"
+        return f"verified: {everything}, up to {_ROUND} ({effort})"
+    return f"verified: {everything} ({effort})"
 
 
 def write(
     result: Result, to: TextIO, *, replay_with: Sequence[str] = (), color: str = "auto", width: int | None = None
 ) -> None:
     """Write the whole report. `replay_with` are command lines that show the execution again."""
+    remark = _remark(result)
     if result.trace is None and not result.races:
-        print(summary(result), file=to)
+        print(summary(result), *([remark] if remark else []), sep="\n", file=to)
         return
     console = _console(to, color, width)
     style = {Verdict.OK: "bold green", Verdict.BUG: "bold red", Verdict.INCOMPLETE: "bold yellow"}[result.verdict]
     console.print(summary(result), style=style, markup=False, highlight=False, soft_wrap=True)
-    if result.verdict is Verdict.BUG and result.algorithm != "replay":
-        console.print(f"{_executions(result)} explored ({_effort(result)})", style="dim", highlight=False)
+    if remark:
+        console.print(remark, style="dim", highlight=False, soft_wrap=True)
     _write_races([race for race in result.races if race.schedule != result.schedule], console)
     if result.trace is not None:
         _write_trace(result.trace, console)
@@ -97,42 +146,71 @@ def _located(bug: Bug) -> str:
     return f"{bug.message} ({bug.file}:{bug.line}, thread {bug.thread})"
 
 
-def _executions(result: Result) -> str:
+def _remark(result: Result) -> str:
+    """What else there is to say about the search, below the verdict."""
+    match result.coverage:
+        case States() as states:
+            explored = f"{states.visited:,} states visited ({_time(result)}), " if result.bug else ""
+            return explored + _effort_for_states(states)
+        case Executions(algorithm="replay"):
+            return ""
+        case executions:
+            explored = f"{_executions(result, executions)} explored ({_effort(result, executions)})"
+            return explored if result.bug else ""
+
+
+def _effort_for_states(states: States) -> str:
+    memory = format_size(states.memory)
+    again = f", begun anew {_times(states.restarts)}" if states.restarts else ""
+    by = f"the reduction {states.reduction}" if states.sound else f"{_UNSOUND}, which can miss bugs"
+    exact = ", on exact states" if states.exact else ""
+    return (
+        f"{states.transitions:,} transitions, depth {states.deepest:,} at most, {memory}{again}, by {by}{exact}; data "
+        f"races were not looked for"
+    )
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
+def _executions(result: Result, executions: Executions) -> str:
     """How much was covered: "3,432 executions", "12 of about 100 interleavings"."""
-    whole = result.complete + result.blocked
-    noun = {"exhaustive": "interleaving", "random": "random execution"}.get(result.algorithm, "execution")
-    of_all = f" of {about(result.estimate)}" if result.estimate and result.verdict is Verdict.INCOMPLETE else ""
+    whole, estimate = executions.complete + executions.blocked, executions.estimate
+    noun = {"exhaustive": "interleaving", "random": "random execution"}.get(executions.algorithm, "execution")
+    of_all = f" of {about(estimate)}" if estimate and result.verdict is Verdict.INCOMPLETE else ""
     return f"{whole:,}{of_all} {noun}{'' if whole == 1 and not of_all else 's'}"
 
 
-def _counts(result: Result) -> str:
+def _counts(result: Result, executions: Executions) -> str:
     """The same, with what is special about some of them."""
-    text, whole = _executions(result), result.complete + result.blocked
-    looping = result.blocked - result.bounded - result.assumed
-    stopped = [(result.bounded, "at the bound on loops"), (result.assumed, "at a false assumption"), (looping, _ROUND)]
+    text, whole = _executions(result, executions), executions.complete + executions.blocked
+    bounded, assumed = executions.bounded, executions.assumed
+    looping = executions.blocked - bounded - assumed
+    stopped = [(bounded, "at the bound on loops"), (assumed, "at a false assumption"), (looping, _ROUND)]
     (count, where), *others = [part for part in stopped if part[0]] or [(0, "")]
-    if count and (result.complete or result.bounded or result.verdict is Verdict.INCOMPLETE):
+    if count and (executions.complete or bounded or result.verdict is Verdict.INCOMPLETE):
         which = f"{count:,} of which" if count < whole else "which" if whole == 1 else "all of which"
         text += f", {which} {'stops' if count == 1 else 'stop'} {where}"
         text += "".join(f" and {count:,} {where}" for count, where in others)
     return text
 
 
-def _within(result: Result) -> str:
+def _within(executions: Executions) -> str:
     """What a search is worth in which loops were stopped at their bound."""
-    if result.unroll is None:
+    if executions.unroll is None:
         return "no bug within the bound on loops"
-    return f"no bug within {result.unroll:,} iteration{'' if result.unroll == 1 else 's'} of each loop"
+    return f"no bug within {executions.unroll:,} iteration{'' if executions.unroll == 1 else 's'} of each loop"
 
 
 def _time(result: Result) -> str:
     return f"{result.seconds:.2f} s" if result.seconds < 10 else f"{result.seconds:.0f} s"
 
 
-def _effort(result: Result) -> str:
-    given_up = f", {result.redundant:,} more given up as equivalent" if result.redundant else ""
+def _effort(result: Result, executions: Executions) -> str:
+    given_up = f", {executions.redundant:,} more given up as equivalent" if executions.redundant else ""
     # Not what was asked for, perhaps: `pop` hands some programs over.
-    by = ", by the algorithm optimal" if result.algorithm == "optimal" else ""
+    by = ", by the algorithm optimal" if executions.algorithm == "optimal" else ""
     return _time(result) + given_up + by
 
 
@@ -158,24 +236,40 @@ def _write_races(races: Sequence[Race], console: Console) -> None:
 
 
 def _write_trace(trace: Trace, console: Console) -> None:
-    setup = [step for step in trace.steps if step.setup and not step.failed]
-    steps = [step for step in trace.steps if not step.setup or step.failed]
-    _write_setup(setup, console)
+    _write_setup([step for step in trace.steps if _is_setup(step)], console)
+    steps, gap = _shown(trace)
     acting = {step.thread for step in steps} | {wait.thread for wait in trace.waiting}
     threads = [thread for thread in trace.threads if thread.name in acting]
     where = max([len(_where(step)) for step in steps] + [len(_where(wait)) for wait in trace.waiting], default=0)
     if threads:
         room = (console.width - where - 2) // len(threads) - 3
         if room >= _NARROWEST_COLUMN or len(threads) == 1:
-            _write_columns(trace, steps, [(thread.name, str(thread)) for thread in threads], console)
+            _write_columns(steps, gap, trace.waiting, [(thread.name, str(thread)) for thread in threads], console)
         else:
-            _write_list(trace, steps, {thread.name: str(thread) for thread in threads}, console)
+            _write_list(steps, gap, trace.waiting, {thread.name: str(thread) for thread in threads}, console)
     if trace.cycle:
         console.print(f"\neach waits for the next: {' → '.join([*trace.cycle, trace.cycle[0]])}", highlight=False)
     if trace.output:
         console.print("\nthe program printed:", highlight=False)
         for line in trace.output.removesuffix("\n").split("\n"):
             console.print(f"  {visible(line)}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _is_setup(step: TraceStep) -> bool:
+    return step.setup and not step.failed
+
+
+def _shown(trace: Trace) -> tuple[list[TraceStep], dict[int, str]]:
+    """The steps to show, and at the number of the step that follows it, what to say about those that are left out."""
+    steps = [step for step in trace.steps if not _is_setup(step)]
+    omitted = trace.omitted
+    begin = sum(not _is_setup(step) for step in trace.steps[: trace.omitted_after]) if omitted else _FIRST_STEPS
+    if len(steps) > _MOST_STEPS:
+        begin = min(begin, _FIRST_STEPS)
+        omitted += len(steps) - begin - _LAST_STEPS
+        steps = steps[:begin] + steps[-_LAST_STEPS:]
+    more = f"… {omitted:,} more …" if trace.omitted else f"… {omitted:,} more, which --json shows …"
+    return steps, {begin: more} if omitted else {}
 
 
 def _write_setup(steps: Sequence[TraceStep], console: Console) -> None:
@@ -194,7 +288,11 @@ def _write_setup(steps: Sequence[TraceStep], console: Console) -> None:
 
 
 def _write_columns(
-    trace: Trace, steps: Sequence[TraceStep], threads: Sequence[tuple[str, str]], console: Console
+    steps: Sequence[TraceStep],
+    gap: dict[int, str],
+    waiting: Sequence[Wait],
+    threads: Sequence[tuple[str, str]],
+    console: Console,
 ) -> None:
     from rich import box
     from rich.table import Table
@@ -212,27 +310,29 @@ def _write_columns(
         table.add_row(where, *cells)
 
     for number, step in enumerate(steps):
-        if trace.omitted and number == trace.omitted_after:
-            table.add_row("…", f"… {trace.omitted:,} more …")
+        if number in gap:
+            table.add_row("…", gap[number])
         add(_where(step), step.thread, _cell(step))
-    for wait in trace.waiting:
+    for wait in waiting:
         add(_where(wait), wait.thread, _waiting_cell(wait))
     console.print()
     console.print(table)
 
 
-def _write_list(trace: Trace, steps: Sequence[TraceStep], titles: dict[str, str], console: Console) -> None:
+def _write_list(
+    steps: Sequence[TraceStep], gap: dict[int, str], waiting: Sequence[Wait], titles: dict[str, str], console: Console
+) -> None:
     """Where there is no room for columns: one step below the other, a heading wherever the thread changes."""
     from rich.table import Table
     from rich.text import Text
 
     shown = [(step.thread, _where(step), _cell(step)) for step in steps]
-    shown += [(wait.thread, _where(wait), _waiting_cell(wait)) for wait in trace.waiting]
+    shown += [(wait.thread, _where(wait), _waiting_cell(wait)) for wait in waiting]
     width = max(len(where) for _, where, _ in shown)
     current = None
     for number, (thread, where, cell) in enumerate(shown):
-        if trace.omitted and number == trace.omitted_after:
-            console.print(f"\n… {trace.omitted:,} more …", highlight=False)
+        if number in gap:
+            console.print(f"\n{gap[number]}", highlight=False)
         if thread != current:
             console.print(Text(f"\n{titles[thread]}", style="bold"))
             current = thread
