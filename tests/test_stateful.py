@@ -61,7 +61,7 @@ def count(found: _native.StateSearch) -> int:
 
 def bugs(found: _native.StateSearch) -> set[Bug]:
     """Deadlocks are told apart by who waits where, in no order."""
-    return {(kind, tuple(sorted(what)) if kind == "deadlock" else what) for kind, what in found.bugs()}  # type: ignore[type-var]
+    return {(kind, tuple(sorted(what)) if kind == "deadlock" else what) for kind, what in found.bugs()}
 
 
 def compare_with_oracle(lowered: Lowered, limit: int, pause_after: int = 10_000) -> bool:
@@ -311,6 +311,31 @@ def test_calls_that_are_over_do_not_matter() -> None:
             f.call("touch", f.load(x))
 
     assert len(set(states_of(call))) < 20
+
+
+def test_what_was_never_written_matters() -> None:
+    def write_nothing(p: ProgramBuilder, f: FunctionBuilder) -> None:
+        pointer = p.variable("pointer", PTR)
+        f.store(pointer, f.malloc(4))
+        f.store(f.load(pointer), 0, I32)
+        f.store(pointer, NULL)
+
+    states = states_of(write_nothing)
+    assert len(set(states)) == len(states)
+
+
+@pytest.mark.parametrize("freed", [False, True])
+def test_sizes_of_blocks_matter(freed: bool) -> None:
+    def keep(size: int) -> Callable[[ProgramBuilder, FunctionBuilder], object]:
+        def write(p: ProgramBuilder, f: FunctionBuilder) -> None:
+            block = f.malloc(size)
+            if freed:
+                f.free(block)
+            f.store(p.variable("pointer", PTR), block)
+
+        return write
+
+    assert states_of(keep(3))[-2] == states_of(keep(3))[-2] != states_of(keep(4))[-2]
 
 
 def test_numbers_that_look_like_addresses_are_numbers() -> None:

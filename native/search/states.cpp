@@ -153,15 +153,15 @@ bool StateSearch::try_step(Visit& visit) {
         stack_.back().unstored = unstored;
         return true;
     }
-    if (table_.full()) {
-        if (options_.max_memory != 0 && memory() + table_.bytes_to_grow() > options_.max_memory) {
+    machine_.canonical(facts_, renames_, words_);
+    words_.push(phase ? thread : 0);
+    if (const std::size_t needed = table_.bytes_to_add(words_.words().size()); needed != 0) {
+        if (options_.max_memory != 0 && memory() + needed > options_.max_memory) {
             limit_ = StateLimit::memory;
             return false;
         }
-        grow();
+        if (table_.full()) grow();
     }
-    machine_.canonical(facts_, renames_, words_);
-    words_.push(phase ? thread : 0);
     const auto [index, added] = table_.add(fingerprint(words_.words()), words_.words());
     if (added && !too_deep) {
         enter(index, thread, mover.right, phase, xend);

@@ -56,7 +56,11 @@ public:
     std::size_t size() const { return size_; }
     bool full() const { return size_ * 4 >= capacity_ * 3; }
     std::size_t bytes() const { return capacity_ * sizeof(Entry) + words_.capacity() * sizeof(u64); }
-    std::size_t bytes_to_grow() const { return larger() * sizeof(Entry); }
+    // What has to be allocated, while all that is there is kept, before a state of so many words can be added.
+    std::size_t bytes_to_add(std::size_t words) const {
+        const bool extends = exact_ && words_.size() + words + 1 > words_.capacity();
+        return (full() ? larger() * sizeof(Entry) : 0) + (extends ? 2 * (words_.capacity() + words) * sizeof(u64) : 0);
+    }
     // `moved(from, to)` is called for each entry that the search has on its stack, in the order of `from`.
     template <class Moved>
     void grow(Moved moved) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vm/arithmetic.hpp"
+#include "vm/inlined.hpp"
 
 namespace mazurka {
 
@@ -84,6 +85,7 @@ Machine::Machine(const Code& code, MachineOptions options, std::span<const Threa
     written_globals_.initial = spaces_[0].bytes;
     written_globals_.known.resize(spaces_[0].bytes.size() / 8);
     start_thread(1, code.entry, {}, {}, {});
+    summarise_memory();
 }
 
 // ------------------------------------------------------------------------------------------- undoing
@@ -92,8 +94,13 @@ void Machine::save_frame(Slot slot, u32 index, bool in_call) {
     Thread& thread = threads_[slot];
     Frame& frame = thread.frames[index];
     if (facts_ != nullptr) {
-        for (const u32 reg : in_call ? facts_->live_during_call(frame.pc) : facts_->live(frame.pc))
-            trail_.push(SavedRegister{thread.values[frame.base + reg], thread.undefined[frame.base + reg], thread.pointers[frame.base + reg]});
+        const auto live = in_call ? facts_->live_during_call(frame.pc) : facts_->live(frame.pc);
+        u8* room = trail_.extend(live.size() * sizeof(SavedRegister));
+        for (const u32 reg : live) {
+            const SavedRegister saved{thread.values[frame.base + reg], thread.undefined[frame.base + reg], thread.pointers[frame.base + reg]};
+            std::memcpy(room, &saved, sizeof saved);
+            room += sizeof saved;
+        }
         trail_.push(in_call);
     } else {
         const u32 count = code_.functions[frame.function].registers;
@@ -120,17 +127,34 @@ void Machine::touch(Slot slot) {
     thread.saved = epoch_;
 }
 
-void Machine::Written::note(u64 at) {
-    if (at / 8 >= known.size() || known[at / 8]) return;
-    known[at / 8] = true;
-    words.insert(std::ranges::lower_bound(words, at / 8), at / 8);
+void Machine::touch_word(Slot owner, u64 word) {
+    Written& written = owner == 0 ? written_globals_ : written_locals_;
+    if (word >= written.known.size()) return;
+    if (!written.known[word]) {
+        written.known[word] = true;
+        written.words.insert(std::ranges::lower_bound(written.words, word), word);
+    }
+    for (const TouchedWord& one : touched_)
+        if (one.word == word && one.owner == owner) return;
+    touched_.push_back({owner, word, summary_of(owner, word)});
+}
+
+void Machine::summarise_memory() {
+    trail_.push(memory_);
+    trail_.push(Record::memory);
+    for (const auto& [owner, word, before] : touched_) {
+        const MemorySummary now = summary_of(owner, word);
+        memory_ = {memory_.sum + now.sum - before.sum, memory_.pointers + now.pointers - before.pointers};
+    }
+    touched_.clear();
 }
 
 void Machine::save_bytes(Slot owner, u64 at, u32 size) {
     const Space& space = spaces_[owner];
-    Written& written = owner == 0 ? written_globals_ : written_locals_;
-    written.note(at);
-    written.note(at + size - 1);
+    if (options_.follow_pointers) {
+        touch_word(owner, at / 8);
+        if ((at + size - 1) / 8 != at / 8) touch_word(owner, at / 8 + 1);
+    }
     const u8 pointers = options_.follow_pointers ? static_cast<u8>(space.pointers[at / 8] | space.pointers[(at + size - 1) / 8] << 1) : u8{0};
     trail_.push(SavedBytes{owner, static_cast<u16>(size), pointers, at, get(&space.bytes[at], size), get(&space.undefined[at], size)});
     trail_.push(Record::bytes);
@@ -183,6 +207,7 @@ void Machine::rewind(Mark mark) {
                 threads_[slot].held = trail_.pop<HeldLocks>();
                 break;
             }
+            case Record::memory: memory_ = trail_.pop<MemorySummary>(); break;
             case Record::object_made: {
                 Space& space = spaces_[trail_.pop<Slot>()];
                 const u64 at = space.objects.back().at;
@@ -369,6 +394,12 @@ void Machine::fail(Slot slot, Fault fault, Address address, u64 size) {
     failure_ = {fault, slot, address, size, frames(slot)};
 }
 
+void Machine::note(u32 pc, Operation operation) {
+    Thread& thread = threads_[operation.thread];
+    thread.frames[thread.state.frames - 1].pc = pc;
+    record(std::move(operation));
+}
+
 void Machine::record(Operation operation) {
     operation.frames = frames(operation.thread);
     operations_.push_back(std::move(operation));
@@ -405,6 +436,7 @@ Machine::Outcome Machine::step(Slot slot, std::span<const u32> choices) {
     touch(slot);
     const bool paused = std::exchange(threads_[slot].state.paused, false);
     const Outcome outcome = resume(slot, !paused) == Stop::blocked ? Outcome::blocked : Outcome::done;
+    if (!touched_.empty()) summarise_memory();
     // Even an event that touches nothing needs the process to be alive, which `exit` ends.
     if (accesses_.empty()) accesses_.push_back({address_of(slot, 0) + code_.thread_block_size - 1, 1, 0, true, false, Commuting::no, Ordering::seq_cst});
     return outcome;
@@ -446,19 +478,19 @@ Machine::Stop Machine::run(Slot slot, bool take) {
     const bool probing = probing_ && take;
     bool taken = false;  // the event is over; what follows is local
 
-    const auto enter = [&] {  // the top frame has changed
+    const auto enter = [&]() INLINED {  // the top frame has changed
         const Frame& frame = thread.frames[thread.state.frames - 1];
         pc = frame.pc;
         values = thread.values.data() + frame.base;
         undefined = thread.undefined.data() + frame.base;
         if constexpr (Pointers) pointers = thread.pointers.data() + frame.base;
     };
-    const auto value = [&](i32 operand) { return operand >= 0 ? values[operand] : constants[~operand].value; };
-    const auto undef = [&](i32 operand) -> u64 {
+    const auto value = [&](i32 operand) INLINED { return operand >= 0 ? values[operand] : constants[~operand].value; };
+    const auto undef = [&](i32 operand) INLINED -> u64 {
         if constexpr (!Shadow) return 0;
         return operand >= 0 ? undefined[operand] : constants[~operand].undefined;
     };
-    const auto set = [&](i32 dst, u64 result, u64 unknown) {
+    const auto set = [&](i32 dst, u64 result, u64 unknown) INLINED {
         if (dst < 0) return;
         values[dst] = result;
         if constexpr (Shadow) undefined[dst] = unknown;
@@ -466,33 +498,33 @@ Machine::Stop Machine::run(Slot slot, bool take) {
     };
     // Which registers are pointers to blocks: the address of a new block is one, and what is copied or moved within its block stays
     // one. Whoever makes anything else of it than following it or comparing it for equality can tell blocks apart by their addresses.
-    const auto pointer = [&](i32 operand) -> bool {
+    const auto pointer = [&](i32 operand) INLINED -> bool {
         if constexpr (!Pointers) return false;
         return operand >= 0 && pointers[operand] != 0;
     };
-    const auto set_pointer = [&](i32 dst, bool is_pointer) {
+    const auto set_pointer = [&](i32 dst, bool is_pointer) INLINED {
         if constexpr (Pointers)
             if (dst >= 0) pointers[dst] = is_pointer;
     };
     // A number that could be the address of a block, but was made up.
-    const auto guessed = [&](u64 address) {
+    const auto guessed = [&](u64 address) INLINED {
         const u64 id = object_of(address);
         return owner_of(id) != 0 && number_of(id) > code_.thread_locals.size();
     };
-    const auto compare_pointers = [&](i32 a, i32 b) {
+    const auto compare_pointers = [&](i32 a, i32 b) INLINED {
         if constexpr (Pointers)
             if (pointer(a) != pointer(b) && guessed(value(pointer(a) ? b : a))) addresses_matter_ = true;
     };
-    const auto look_at = [&](auto... operands) {
+    const auto look_at = [&](auto... operands) INLINED {
         if constexpr (Pointers)
             if ((pointer(operands) || ...)) addresses_matter_ = true;
     };
     // The lowest bits of an address say where in its block it points, which is the same whatever the block is called. Whether such an
     // operation with a number changes only those.
     constexpr u64 low = (u64{1} << offset_bits) - 1;
-    const auto changes_low_bits = [](bool is_and, u64 number) { return is_and ? (number | low) == ~u64{0} : number <= low; };
+    const auto changes_low_bits = [](bool is_and, u64 number) INLINED { return is_and ? (number | low) == ~u64{0} : number <= low; };
     // Whether the result of a bitwise operation is a pointer: one that was marked or rounded. Looking at its lowest bits gives a number.
-    const auto marked_pointer = [&](const Instruction& in, u64 a, u64 b, u64 result) {
+    const auto marked_pointer = [&](const Instruction& in, u64 a, u64 b, u64 result) INLINED {
         if (!pointer(in.a) && !pointer(in.b)) return false;
         if (pointer(in.a) != pointer(in.b)) {
             const u64 number = pointer(in.a) ? b : a;
@@ -503,7 +535,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
         return false;
     };
     // Whether the result of arithmetic is a pointer into the same block as one of the operands; how far two lie apart in one is a number.
-    const auto moved_pointer = [&](const Instruction& in, u64 a, u64 b, u64 result) {
+    const auto moved_pointer = [&](const Instruction& in, u64 a, u64 b, u64 result) INLINED {
         if (!pointer(in.a) && !pointer(in.b)) return false;
         const u64 block = object_of(pointer(in.a) ? a : b);
         if (pointer(in.a) && pointer(in.b)) {
@@ -514,23 +546,18 @@ Machine::Stop Machine::run(Slot slot, bool take) {
         addresses_matter_ = true;
         return false;
     };
-    const auto leave = [&](Stop stop) {
+    const auto leave = [&](Stop stop) INLINED {
         thread.frames[thread.state.frames - 1].pc = pc;
         executed_ += options_.instruction_limit - spare - budget;
         return stop;
     };
-    const auto failing = [&](Fault fault, Address address = 0, u64 size = 0) {
+    const auto failing = [&](Fault fault, Address address = 0, u64 size = 0) INLINED {
         thread.frames[thread.state.frames - 1].pc = pc;
         fail(slot, fault, address, size);
         return leave(Stop::ended);
     };
-    const auto note = [&](Operation operation) {
-        thread.frames[thread.state.frames - 1].pc = pc;
-        operation.thread = slot;
-        record(std::move(operation));
-    };
     // Whether an event may happen here and now; if not, the thread stops before it.
-    const auto may_take = [&] {
+    const auto may_take = [&]() INLINED {
         if (thread.state.depth != 0) return true;
         if (!take) return false;
         take = false;
@@ -568,28 +595,28 @@ Machine::Stop Machine::run(Slot slot, bool take) {
     };
     const auto dead = [](const Object& object) { return object.kind == ObjectKind::heap ? Fault::freed : Fault::returned; };
 
-    const auto integer_binary = [&](const Instruction& in, auto function) {
+    const auto integer_binary = [&](const Instruction& in, auto function) INLINED {
         const u64 a = value(in.a), b = value(in.b), unknown = undef(in.a) | undef(in.b);
         const u64 result = function(a, b) & mask(in.bits);
         const bool is_pointer = moved_pointer(in, a, b, result);
         set(in.dst, result, spoil_left(unknown, in.bits));
         set_pointer(in.dst, is_pointer);
     };
-    const auto float_binary = [&](const Instruction& in, auto function) {
+    const auto float_binary = [&](const Instruction& in, auto function) INLINED {
         look_at(in.a, in.b);
         set(in.dst, in_float(value(in.a), value(in.b), in.bits, function), spoil_all(undef(in.a) | undef(in.b), in.bits));
     };
-    const auto compare = [&](const Instruction& in, bool result) {
+    const auto compare = [&](const Instruction& in, bool result) INLINED {
         if (pointer(in.a) != pointer(in.b) || (pointer(in.a) && object_of(value(in.a)) != object_of(value(in.b)))) look_at(in.a, in.b);
         set(in.dst, result ? 1 : 0, (undef(in.a) | undef(in.b)) != 0 ? 1 : 0);
     };
-    const auto compare_signed = [&](const Instruction& in, auto function) {
+    const auto compare_signed = [&](const Instruction& in, auto function) INLINED {
         compare(in, function(as_signed(value(in.a), in.bits), as_signed(value(in.b), in.bits)));
     };
-    const auto compare_float = [&](const Instruction& in, auto function) {
+    const auto compare_float = [&](const Instruction& in, auto function) INLINED {
         compare(in, function(as_double(value(in.a), in.bits), as_double(value(in.b), in.bits)));
     };
-    const auto float_unary = [&](const Instruction& in, auto function) {
+    const auto float_unary = [&](const Instruction& in, auto function) INLINED {
         look_at(in.a);
         set(in.dst, in_float(value(in.a), 0, in.bits, [&](auto x, auto) { return function(x); }), spoil_all(undef(in.a), in.bits));
     };
@@ -835,7 +862,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     const u64 loaded = get(bytes, in.size) & mask(in.bits);
                     set(in.dst, loaded, Shadow ? get(unknown, in.size) & mask(in.bits) : 0);
                     set_pointer(in.dst, whole && holds_pointer);
-                    if (recording_) note({OperationKind::load, slot, {}, address, in.size, loaded, {}, place.shared});
+                    if (recording_) note(pc, {OperationKind::load, slot, {}, address, in.size, loaded, {}, place.shared});
                     break;
                 }
                 save_bytes(place.owner, place.at, in.size);
@@ -843,7 +870,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     put(bytes, value(in.b), in.size);
                     if constexpr (Shadow) put(unknown, undef(in.b), in.size);
                     put_pointer(pointer(in.b));
-                    if (recording_) note({OperationKind::store, slot, {}, address, in.size, {}, value(in.b), place.shared});
+                    if (recording_) note(pc, {OperationKind::store, slot, {}, address, in.size, {}, value(in.b), place.shared});
                     break;
                 }
                 const u64 old = get(bytes, in.size) & mask(in.bits);
@@ -863,7 +890,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     }
                     set(in.dst, old, old_unknown);
                     set_pointer(in.dst, holds_pointer);
-                    if (recording_) note({OperationKind::update, slot, {}, address, in.size, old, result, place.shared});
+                    if (recording_) note(pc, {OperationKind::update, slot, {}, address, in.size, old, result, place.shared});
                     break;
                 }
                 const u64 expected = expected_ = value(in.b);
@@ -884,7 +911,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 if (recording_) {
                     Operation done{OperationKind::compare_exchange, slot, {}, address, in.size, old, {}, place.shared};
                     if (swaps) done.written = written;
-                    note(std::move(done));
+                    note(pc, std::move(done));
                 }
                 break;
             }
@@ -907,7 +934,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 }
                 set(in.dst, address_of(slot, number), 0);
                 set_pointer(in.dst, true);
-                if (recording_ && !on_stack) note({OperationKind::allocate, slot, {}, address_of(slot, number), size, {}, size, false});
+                if (recording_ && !on_stack) note(pc, {OperationKind::allocate, slot, {}, address_of(slot, number), size, {}, size, false});
                 break;
             }
             case Op::free_: {
@@ -926,7 +953,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 }
                 if (!place.object->alive) return failing(Fault::double_free, address, place.object->size);
                 end_object(place.owner, number_of(object_of(address)), static_cast<i32>(pc));
-                if (recording_) note({OperationKind::free_, slot, {}, address, place.object->size, {}, {}, place.shared});
+                if (recording_) note(pc, {OperationKind::free_, slot, {}, address, place.object->size, {}, {}, place.shared});
                 break;
             }
             case Op::block_size: {
@@ -1012,12 +1039,22 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     accesses_.push_back({address_of(slot, 1 + i), size, 0, false, true, Commuting::no, Ordering::lifetime});
                     end_object(slot, 1 + i, static_cast<i32>(pc));
                 }
+                if constexpr (Pointers) {
+                    // Nobody will see what is left of its thread-locals, but states are compared by what is in memory.
+                    for (const u64 word : written_locals_.words) {
+                        if (8 * word < code_.thread_block_size) continue;
+                        save_bytes(slot, 8 * word, 8);
+                        put(&spaces_[slot].bytes[8 * word], get(&written_locals_.initial[8 * word], 8), 8);
+                        put(&spaces_[slot].undefined[8 * word], 0, 8);
+                        spaces_[slot].pointers[word] = 0;
+                    }
+                }
                 const u64 at = spaces_[slot].objects[0].at;
                 save_bytes(slot, at, 4);
                 put(&spaces_[slot].bytes[at], 1, 4);
                 thread.state.status = Status::ended;
                 thread.state.depth = 0;
-                if (recording_) note({OperationKind::end, slot, {}, block, 4, {}, {}, true});
+                if (recording_) note(pc, {OperationKind::end, slot, {}, block, 4, {}, {}, true});
                 return leave(Stop::ended);
             }
             case Op::spawn: {
@@ -1037,7 +1074,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     unknown.push_back(undef(argument));
                     are_pointers.push_back(pointer(argument));
                 }
-                if (recording_) note({OperationKind::spawn, slot, {}, address_of(child, 0), 0, {}, {}, true});
+                if (recording_) note(pc, {OperationKind::spawn, slot, {}, address_of(child, 0), 0, {}, {}, true});
                 start_thread(child, function, arguments, unknown, are_pointers);
                 set(in.dst, address_of(child, 0), 0);
                 break;
@@ -1060,7 +1097,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 }
                 ranges_.push_back(count);
                 set(in.dst, choice, 0);
-                if (recording_) note({OperationKind::choose, slot, {}, 0, 0, choice, count, true});
+                if (recording_) note(pc, {OperationKind::choose, slot, {}, 0, 0, choice, count, true});
                 break;
             }
             case Op::assume:
@@ -1086,7 +1123,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                     return leave(Stop::blocked);
                 }
                 thread.state.status = Status::stopped;
-                if (recording_) note({OperationKind::stop, slot, {}, 0, 0, {}, {}, false});
+                if (recording_) note(pc, {OperationKind::stop, slot, {}, 0, 0, {}, {}, false});
                 return leave(Stop::ended);
             case Op::await:
                 if (thread.state.depth == 0) return failing(Fault::await_outside_section);
@@ -1101,7 +1138,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 break;
             case Op::atomic_begin:
                 if (!may_take()) return leave(Stop::event);
-                if (recording_ && thread.state.depth == 0) note({OperationKind::section, slot, {}, 0, 0, {}, {}, true});
+                if (recording_ && thread.state.depth == 0) note(pc, {OperationKind::section, slot, {}, 0, 0, {}, {}, true});
                 if (thread.state.depth++ == 0) guarded_ = in.c != 0;
                 break;
             case Op::atomic_end:
@@ -1109,7 +1146,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 --thread.state.depth;
                 break;
             case Op::output:
-                if (recording_) note({OperationKind::output, slot, {}, 0, 0, {}, value(in.a) & 0xff, false});
+                if (recording_) note(pc, {OperationKind::output, slot, {}, 0, 0, {}, value(in.a) & 0xff, false});
                 break;
 
             case Op::jump: pc = static_cast<u32>(in.imm); continue;
@@ -1139,7 +1176,7 @@ Machine::Stop Machine::run(Slot slot, bool take) {
                 world_.exited = true;
                 thread.state.status = Status::ended;
                 thread.state.depth = 0;
-                if (recording_) note({OperationKind::exit_, slot, {}, 0, 0, {}, value(in.a), true});
+                if (recording_) note(pc, {OperationKind::exit_, slot, {}, 0, 0, {}, value(in.a), true});
                 return leave(Stop::ended);
             case Op::fail: return failing(static_cast<Fault>(in.c));
             case Op::unreachable: return failing(Fault::unreachable);

@@ -208,8 +208,25 @@ private:
         bool exited;
         bool failed;
     };
+    // Where globals, and what every thread has from the start, were ever written in words of 8 bytes, and what is there at the start.
+    struct Written {
+        std::vector<u8> initial;
+        std::vector<bool> known;
+        std::vector<u64> words;  // in order
+    };
+    // What is there now, without pointers, and how many of these there are.
+    struct MemorySummary {
+        Fingerprint sum;
+        u64 pointers;
+        bool operator==(const MemorySummary&) const = default;
+    };
+    struct TouchedWord {
+        Slot owner;
+        u64 word;
+        MemorySummary before;
+    };
     enum class Stop : u8 { event, blocked, ended };
-    enum class Record : u8 { bytes, frame, thread, locks, object_made, object_ended, thread_made, world };
+    enum class Record : u8 { bytes, frame, thread, locks, memory, object_made, object_ended, thread_made, world };
     struct SavedRegister {
         u64 value;
         u64 undefined;
@@ -242,6 +259,9 @@ private:
     void touch(Slot slot);
     void save_frame(Slot slot, u32 index, bool in_call);
     void save_bytes(Slot owner, u64 at, u32 size);
+    void touch_word(Slot owner, u64 word);
+    void summarise_memory();
+    MemorySummary summary_of(Slot owner, u64 word) const;
     void save_world() { trail_.push(world_); trail_.push(Record::world); }
     Object& make_object(Slot owner, u64 size, ObjectKind kind, i32 site);
     void end_object(Slot owner, u64 number, i32 pc);
@@ -252,6 +272,7 @@ private:
     void start_thread(Slot slot, u32 function, std::span<const u64> arguments, std::span<const u64> undefined, std::span<const u8> pointers);
     void claim(Slot slot, Claim claim);
     void fail(Slot slot, Fault fault, Address address = 0, u64 size = 0);
+    void note(u32 pc, Operation operation);
     void record(Operation operation);
 
     const Code& code_;
@@ -261,14 +282,9 @@ private:
     std::vector<Thread> threads_;
     std::vector<Space> spaces_;
     std::vector<ThreadName> names_;  // by slot; only grows
-    // Where globals, and what every thread has from the start, were ever written in words of 8 bytes, and what is there at the start.
-    struct Written {
-        std::vector<u8> initial;
-        std::vector<bool> known;
-        std::vector<u64> words;  // in order
-        void note(u64 at);
-    };
     Written written_globals_, written_locals_;
+    MemorySummary memory_{};
+    std::vector<TouchedWord> touched_;  // by the present step
     Trail trail_;
     u64 epoch_ = 1;
     Failure failure_{};

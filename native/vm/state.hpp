@@ -39,16 +39,20 @@ inline Fingerprint fingerprint(std::span<const u64> words) {
     return {fold(x ^ size, 0x1d8e4e27c47d124f ^ y), fold(y ^ size, 0xeb44accab455d165 ^ x)};
 }
 
+// Sums of fingerprints do not depend on the order, and can be kept up to date.
+inline Fingerprint operator+(const Fingerprint& x, const Fingerprint& y) { return {x.low + y.low, x.high + y.high}; }
+inline Fingerprint operator-(const Fingerprint& x, const Fingerprint& y) { return {x.low - y.low, x.high - y.high}; }
+
 // Filled by `Machine::canonical`, again and again.
 class StateWords {
 public:
     std::span<const u64> words() const { return {buffer_.data(), size_}; }
     void push(u64 word) {
-        make_room(1);
-        put(word);
+        if (size_ == buffer_.size()) buffer_.resize(2 * size_);
+        buffer_[size_++] = word;
     }
-    // With `summarise`, a fingerprint stands for what is known of a thread, if that does not depend on what blocks are called. It is
-    // kept for as long as the caller does not reset it, who knows which threads have moved.
+    // With `summarise`, sums of fingerprints stand for memory that is always there and for threads, as far as they do not depend on what
+    // blocks are called. Those of threads are kept for as long as the caller does not reset them, who knows which have moved.
     bool summarise = false;
     std::array<Fingerprint, max_slots> threads{};
 
@@ -56,10 +60,6 @@ private:
     friend class Machine;
     std::vector<u64> buffer_ = std::vector<u64>(256);
     std::size_t size_ = 0;
-    void make_room(std::size_t more) {
-        if (size_ + more > buffer_.size()) [[unlikely]] buffer_.resize(2 * (size_ + more));
-    }
-    void put(u64 word) { buffer_[size_++] = word; }  // there is room
     // Blocks that were met, in the order in which they were met: that is what they are called.
     std::vector<std::pair<Slot, u64>> blocks;
     std::array<std::vector<u32>, max_slots> names;  // by owner and number; 0: not met yet

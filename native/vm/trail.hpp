@@ -32,6 +32,14 @@ public:
         size_ += size;
     }
 
+    // Room for so many bytes, to be filled by the caller.
+    u8* extend(std::size_t size) {
+        if (!keeping_) return nullptr;
+        if (size_ + size > capacity_) grow(size);
+        size_ += size;
+        return bytes_.get() + size_ - size;
+    }
+
     template <class T>
     T pop() {
         static_assert(std::is_trivially_copyable_v<T>);

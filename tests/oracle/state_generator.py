@@ -105,7 +105,7 @@ class _Inventor:
             bodies = [self.mutated(body) if self.chance(0.6) else body for body in bodies]
         nested = len(bodies) > 2 and self.chance(0.1)
         if not nested and self.chance(0.25):
-            bodies[0] = self.with_spawn(bodies[0], source.randrange(1, len(bodies)))
+            bodies[0] = self.with_spawn(bodies[0], [source.randrange(1, len(bodies)) for _ in range(2)])
         joins = self.chance(0.4)
         after: Body = ()
         if joins and self.chance(0.6):
@@ -129,12 +129,12 @@ class _Inventor:
             statements += [("new", "p", True), ("put", "p", 1), ("publish", "p", 0)]
         return tuple(statements)
 
-    def with_spawn(self, body: Body, thread: int) -> Body:
-        """Another thread is created in the middle of what main does, perhaps while it holds a lock."""
+    def with_spawn(self, body: Body, threads: list[int]) -> Body:
+        """A thread, one of two, is created in the middle of what main does, perhaps while it holds a lock."""
         position = self.source.randrange(len(body) + 1)
-        spawn: Body = (("spawn", thread),)
-        if self.chance(0.2):
-            spawn = ("choose", "b", 2), ("if", ("eq", "b", 0), spawn, ())
+        spawn: Body = (("spawn", threads[0]),)
+        if self.chance(0.3):
+            spawn = ("choose", "b", 2), ("if", ("eq", "b", 0), spawn, (("spawn", threads[1]),))
         if self.chance(0.6):
             spawn = (("locked", self.lock(), (*spawn, *self.body(1, 1))),)
         return (*body[:position], *spawn, *body[position:])
@@ -265,13 +265,18 @@ class _Inventor:
     def section(self) -> Statement:
         source = self.source
         name, other, value = self.variable(), self.variable(), source.randrange(3)
-        match source.randrange(4):
+        match source.randrange(6):
             case 0:
                 return ("section", (("load", "a", name), ("store", other, "a")))
             case 1:
                 return ("section", (("load", "a", name), ("if", ("eq", "a", value), (("store", other, 1),), ())))
             case 2:
                 return ("section", (("choose", "a", 2), ("store", name, "a")))
+            case 3:
+                return ("section", (("lock", self.lock()), ("store", name, value)))
+            case 4:
+                lock = self.lock()
+                return ("section", (("choose", "a", 2), ("if", ("eq", "a", 1), (("lock", lock), ("unlock", lock)), ())))
             case _:
                 return ("section", (("store", name, value), ("store", other, value)))
 
@@ -297,7 +302,7 @@ class _Inventor:
         source = self.source
         lock, other = self.lock(), self.lock()
         body = self.body(1, depth - 1)
-        match source.randrange(8):
+        match source.randrange(9):
             case 0 | 1:
                 return (("trylock", lock, body, self.body(source.choice([0, 1]), depth - 1)),)
             case 2:
@@ -310,6 +315,8 @@ class _Inventor:
                 return (("look", "a", lock), *self.judgement("a"))
             case 6:
                 return ("lock", lock), *body, ("trade", lock, other), ("unlock", other)
+            case 7:
+                return ("lock", lock), ("reset", lock), *body, ("lock", lock), *body, ("unlock", lock)
             case _:
                 return (source.choice([("lock", lock), ("unlock", lock)]), *body)
 
@@ -394,7 +401,7 @@ class _Inventor:
         x, y = source.sample(self.variables, 2)
         lock, other = self.locks[0], self.locks[-1]
         spin = self.endings()[0]
-        watch = ("load", "a", x), ("check", ("eq", "a", 0))
+        watch = ("load", "a", x), ("check", ("eq", "a", source.choice([0, 0, 1])))
         guarded = (("locked", lock, watch),)
         match source.randrange(18):
             case 0:  # The transaction that writes x does not end.
@@ -471,9 +478,10 @@ class _Inventor:
                 ]
                 return threads
             case _:  # A thread that stops after it has committed.
+                writes = source.sample([("store", x, 1), ("store", y, 1)], 2)
                 threads = [
-                    (("locked", lock, (("store", x, 1), ("store", y, 1))), ("stop",)),
-                    (("load", "b", y), ("if", ("eq", "b", 1), guarded, ())),
+                    (("locked", lock, tuple(writes)), ("stop",)),
+                    (("load", "b", y), ("if", ("eq", "b", 1), source.choice([watch, guarded]), ())),
                 ]
         return self.cast(threads)
 
@@ -713,6 +721,9 @@ class _Writer:
                 self.run(body)
                 if not f.ended:
                     self.write(("unlock", lock))
+            case ("reset", lock):
+                # As if it were new, whoever holds it.
+                f.store(shared[lock], NULL, PTR)
             case ("trade", lock, other):
                 with f.atomic():
                     self.release(shared[lock])

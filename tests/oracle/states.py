@@ -93,19 +93,23 @@ def failure(machine: _native.Machine) -> set[Bug]:
 
 
 def deadlocks(machine: _native.Machine, lowered: Lowered) -> set[Bug]:
-    """Threads that wait for each other in a circle, and all threads, if each of them has ended or waits."""
+    """Threads that wait for each other in a circle, and all threads, if each of them has ended or waits. Whom a thread
+    waits for that can choose is not clear."""
     if machine.exited():
         return set()
     waiting: dict[int, _native.Waiting] = {}
+    clearly: dict[int, _native.Waiting] = {}
     for thread in set(machine.threads()) - {thread for thread, _ in enabled(machine)}:
-        reason = machine.next(thread).waiting
-        if reason and isinstance(lowered.origin[reason.pc][1], Await):
-            waiting[thread] = reason
+        following = machine.next(thread)
+        if following.waiting and isinstance(lowered.origin[following.waiting.pc][1], Await):
+            waiting[thread] = following.waiting
+            if not following.ranges:
+                clearly[thread] = following.waiting
 
     def deadlock(threads: set[int]) -> Bug:
         return "deadlock", tuple(sorted((machine.thread_name(thread), waiting[thread].pc) for thread in threads))
 
-    found = {deadlock(circle) for thread in waiting if (circle := _circle(thread, waiting, machine))}
+    found = {deadlock(circle) for thread in clearly if (circle := _circle(thread, clearly, machine))}
     others = set(machine.threads()) - waiting.keys()
     if waiting and all(machine.status(thread) == "ended" for thread in others):
         found.add(deadlock(set(waiting)))
