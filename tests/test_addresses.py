@@ -1,4 +1,4 @@
-"""Which programs can tell that a block of memory has another address? The machine watches what they do with pointers."""
+"""Which programs can tell that a block of memory has another address? The machine watches what is done to pointers."""
 
 from __future__ import annotations
 

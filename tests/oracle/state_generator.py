@@ -256,9 +256,11 @@ class _Inventor:
 
     def judgement(self, local: str) -> Body:
         source = self.source
-        match source.choice(["none"] * 5 + ["check"] * 4 + ["assume"]):
+        match source.choice(["none"] * 10 + ["check"] * 7 + ["assume"] * 2 + ["tell"]):
             case "check" | "assume" as kind:
                 return ((kind, self.condition(local)),)
+            case "tell":
+                return (("tell",),)
             case _:
                 return ()
 
@@ -403,7 +405,7 @@ class _Inventor:
         spin = self.endings()[0]
         watch = ("load", "a", x), ("check", ("eq", "a", source.choice([0, 0, 1])))
         guarded = (("locked", lock, watch),)
-        match source.randrange(18):
+        match source.randrange(20):
             case 0:  # The transaction that writes x does not end.
                 threads: list[Body] = [(("store", x, 1), spin), watch]
             case 1:  # It does in one case.
@@ -477,6 +479,18 @@ class _Inventor:
                     (("load", "a", y), ("check", ("eq", "a", 1))),
                 ]
                 return threads
+            case 17:  # Two threads come to wait for each other by what a third one does.
+                threads = [
+                    (("locked", other, (("locked", lock, (("wait", lock),)),)),),
+                    (("locked", lock, (("locked", other, (("store", x, 1),)),)),),
+                    (("signal",), spin),
+                ]
+            case 18:  # One of them need not wait.
+                detour = ("choose", "a", 2), ("if", ("eq", "a", 1), (("lock", lock), ("unlock", lock)), ())
+                threads = [
+                    (("locked", other, (("section", detour),)),),
+                    (("locked", lock, (("locked", other, (("store", x, 1),)),)),),
+                ]
             case _:  # A thread that stops after it has committed.
                 writes = source.sample([("store", x, 1), ("store", y, 1)], 2)
                 threads = [
@@ -516,10 +530,12 @@ class _Inventor:
 
     def observer(self, flag: str, name: str) -> Body:
         source = self.source
-        look: Body = ("load", "a", name), ("check", self.condition("a"))
+        look: Body = ("load", "a", name), source.choice([("check", self.condition("a")), ("tell",)])
         if self.chance(0.4):
             look = (("locked", self.lock(), look),)
         body: Body = ("load", "b", flag), ("if", (source.choice(["eq", "uge", "ne"]), "b", 1), look, ())
+        if self.chance(0.2):
+            body = ("load", "b", flag), *look
         if self.chance(0.2):
             body = (("locked", self.lock(), body),)
         return (("loop", body),) if self.chance(0.2) else body
@@ -657,6 +673,14 @@ class _Writer:
                 f.assume(self.truth(condition))
             case ("fail",):
                 f.fail("abort", "failed")
+            case ("tell",):
+                # Fails elsewhere for other values of the local variables: what can be seen here is a set of bugs.
+                for pair in itertools.product(range(3), repeat=2):
+                    first, second = (
+                        f.eq(f.load(local[name]), number) for name, number in zip(LOCALS, pair, strict=True)
+                    )
+                    with f.if_(f.and_(first, second)):
+                        f.fail("assertion", f"a and b are {pair}")
             case ("stop",):
                 f.assume(0)
             case ("end",):
