@@ -397,7 +397,7 @@ NB_MODULE(_native, module) {
              [](const OwnedStateSearch& self) {
                  const StateProgress& now = self.search.progress();
                  return std::tuple(now.states.load(), now.transitions.load(), now.depth.load(), now.deepest.load(), now.memory.load(),
-                                   now.restarts.load());
+                                   now.restarts.load(), now.shortening.load());
              })
         .def("table_bytes", [](const OwnedStateSearch& self) { return self.search.table_bytes(); })
         .def("thread_names", [](const OwnedStateSearch& self) { return thread_names(self.search.machine()); })

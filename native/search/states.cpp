@@ -46,6 +46,7 @@ StateSearch::End StateSearch::search() {
     choices_.clear();
     again_at_ = 0;
     transitions_ = 0;
+    if (revisits_) table_.keep_depths();
     if (machine_.failed()) {
         report_failure();
         return options_.keep_going ? End::covered : End::stopped;
@@ -63,6 +64,7 @@ StateSearch::End StateSearch::search() {
             pop();
         }
         if (bug_ && !options_.keep_going) return End::stopped;
+        if (transitions_ >= most_transitions_) return End::stopped;
         if (options_.max_states != 0 && table_.size() >= options_.max_states) {
             limit_ = StateLimit::states;
             return End::stopped;
@@ -163,7 +165,14 @@ bool StateSearch::try_step(Visit& visit) {
         if (table_.full()) grow();
     }
     const auto [index, added] = table_.add(fingerprint(words_.words()), words_.words());
-    if (added && !too_deep) {
+    bool is_new = added;
+    if (table_.keeps_depths()) {
+        // A state that was met at a greater depth has more before it now.
+        const u32 depth = static_cast<u32>(stack_.size());
+        is_new = added || (depth < table_.depth(index) && (table_.flags(index) & StateTable::on_stack) == 0);
+        if (is_new) table_.depth(index) = depth;
+    }
+    if (is_new && !too_deep) {
         enter(index, thread, mover.right, phase, xend);
         return true;
     }
@@ -178,6 +187,7 @@ bool StateSearch::try_step(Visit& visit) {
 // The present state is new.
 void StateSearch::enter(std::size_t index, Slot thread, bool right, bool phase, bool xend) {
     if (index != not_stored) table_.set(index, StateTable::on_stack | (xend ? StateTable::completed : 0));
+    if (stack_.size() == stack_.capacity()) stack_.reserve(stack_.size() + stack_.size() / 4 + 1024);
     stack_.push_back({machine_.mark(), {}, machine_.threads() & ~(u64{1} << thread), index, thread, static_cast<u32>(choices_.size()), 0, phase, right,
                       xend, false, false, false});
     deepest_ = std::max<u64>(deepest_, stack_.size() - 1);
@@ -291,27 +301,43 @@ void StateSearch::note_terminal() {
     report(std::move(known), first, stack_.size() - 1);
 }
 
-// Depth-first search comes to a bug by a detour. Look for one that is less deep, with an effort in proportion.
+// Depth-first search comes to a bug by a detour. Look for one that is less deep, with an effort in proportion to what it took to find
+// the first: with bounds that grow until there is one, and then between the last two.
 void StateSearch::shorten() {
     const u64 states = table_.size(), transitions = transitions_, deepest = deepest_;
-    options_.max_states = states + 10'000;
-    std::size_t low = 0;
-    for (int i = 0; i < 8 && bug_->schedule.size() > low + 1 + low / 8 && !stopping_.load(relaxed); ++i) {
+    progress_.shortening.store(true, relaxed);
+    u64 effort = 10 * transitions + 3'000'000;
+    const auto found_within = [&](std::size_t depth) {
         const Bug best = *std::exchange(bug_, {});
         const std::vector<KnownBug> known = std::exchange(bugs_, {});
-        options_.max_depth = (low + best.schedule.size()) / 2;
+        options_.max_depth = depth;
+        most_transitions_ = effort;
         search();
+        effort -= std::min(effort, transitions_);
         limit_ = StateLimit::none;
-        if (bug_) continue;
+        if (bug_) return true;
         bug_ = best;
         bugs_ = known;
-        low = options_.max_depth;
+        return false;
+    };
+    const auto may_go_on = [&] { return effort > 0 && !stopping_.load(relaxed); };
+    std::size_t low = 0;  // nothing was found within this depth
+    revisits_ = true;
+    for (std::size_t depth = 8; may_go_on() && depth < bug_->schedule.size() && !found_within(depth); depth *= 2) low = depth;
+    while (may_go_on() && bug_->schedule.size() > low + 1 + low / 8) {
+        const std::size_t size = bug_->schedule.size(), depth = (low + size) / 2;
+        if (!found_within(depth) || bug_->schedule.size() == size) low = depth;
     }
+    // If that was too much, half the depth, as it comes, is better than nothing.
+    revisits_ = false;
+    effort += transitions;
+    while (may_go_on() && bug_->schedule.size() > std::max<std::size_t>(2 * low, 8) && found_within(bug_->schedule.size() / 2)) {}
     transitions_ = transitions;
     deepest_ = deepest;
     progress_.states.store(states, relaxed);
     progress_.transitions.store(transitions, relaxed);
     progress_.deepest.store(deepest, relaxed);
+    progress_.shortening.store(false, relaxed);
 }
 
 }  // namespace mazurka

@@ -41,6 +41,7 @@ struct StateProgress {
     std::atomic<u64> deepest = 0;
     std::atomic<u64> memory = 0;
     std::atomic<u64> restarts = 0;
+    std::atomic<bool> shortening = false;  // a bug was found, and a shorter way to it is looked for
 };
 
 // What tells bugs apart: a failure by where it is, a deadlock by who waits where.
@@ -130,6 +131,8 @@ private:
     StateProgress progress_;
     u64 transitions_ = 0;
     u64 deepest_ = 0;
+    u64 most_transitions_ = ~u64{0};
+    bool revisits_ = false;  // states that are met again at a lesser depth
     u64 again_at_ = 0;  // begin again when there are so many states: something was taken for a mover and is not
     std::atomic<bool> stopping_ = false;
     bool finished_ = false;

@@ -49,6 +49,11 @@ public:
         }
     }
 
+    // How deep in the search a state was met, if that is kept.
+    void keep_depths() { depths_.assign(capacity_, 0); }
+    bool keeps_depths() const { return !depths_.empty(); }
+    u32& depth(std::size_t index) { return depths_[index]; }
+
     u64 flags(std::size_t index) const { return entries_[index].second & 3; }
     void set(std::size_t index, u64 flag) { entries_[index].second |= flag; }
     void clear(std::size_t index, u64 flag) { entries_[index].second &= ~flag; }
@@ -66,21 +71,25 @@ public:
     void grow(Moved moved) {
         const std::size_t capacity = larger();
         Entries entries = allocate(capacity);
+        std::vector<u32> depths(depths_.empty() ? 0 : capacity);
         for (std::size_t from = 0; from < capacity_; ++from) {
             const Entry& entry = entries_[from];
             if (entry.second == 0) continue;
             std::size_t i = home(entry.first, capacity);
             while (entries[i].second != 0) i = i + 1 == capacity ? 0 : i + 1;
             entries[i] = entry;
+            if (!depths.empty()) depths[i] = depths_[from];
             if ((entry.second & on_stack) != 0) moved(from, i);
         }
         entries_ = std::move(entries);
+        depths_ = std::move(depths);
         capacity_ = capacity;
     }
     void clear() {
         capacity_ = 4096;
         entries_ = allocate(capacity_);
         words_.clear();
+        depths_.clear();
         size_ = 0;
     }
 
@@ -120,6 +129,7 @@ private:
     std::size_t capacity_ = 0;
     Entries entries_;
     std::vector<u64> words_;  // of the states themselves, each after its length
+    std::vector<u32> depths_;
 };
 
 }  // namespace mazurka

@@ -120,7 +120,7 @@ public:
     std::span<const Address> held(Slot thread) const { return std::span(threads_[thread].held.locks).first(threads_[thread].held.count); }
     u32 position(Slot thread) const { return threads_[thread].frames[threads_[thread].state.frames - 1].pc; }
     bool paused(Slot thread) const { return threads_[thread].state.paused; }
-    std::size_t trail_bytes() const { return trail_.capacity(); }
+    std::size_t trail_bytes() const { return trail_.size(); }
 
     // Whether a thread that stays at a loop's guard would go round that loop for ever if nobody else did anything: whatever it
     // chooses, it comes back to where it was, in every register, and has not changed memory. `on_the_way` is for what it touches in one round.

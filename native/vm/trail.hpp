@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cassert>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -14,7 +16,6 @@ namespace mazurka {
 class Trail {
 public:
     std::size_t size() const { return size_; }
-    std::size_t capacity() const { return capacity_; }
 
     // Nothing is kept before the first point to return to.
     void begin() { keeping_ = true; }
@@ -55,15 +56,20 @@ public:
     }
 
 private:
-    // What is not in use is never touched, so that it needs no memory.
+    struct Free {
+        void operator()(u8* bytes) const { std::free(bytes); }
+    };
+
+    // What is not in use is never touched, so that it needs no memory; and what is large grows without being copied.
     void grow(std::size_t more) {
         capacity_ = 2 * (size_ + more);
-        auto larger = std::make_unique_for_overwrite<u8[]>(capacity_);
-        if (size_ != 0) std::memcpy(larger.get(), bytes_.get(), size_);
-        bytes_ = std::move(larger);
+        u8* larger = static_cast<u8*>(std::realloc(bytes_.get(), capacity_));
+        if (larger == nullptr) throw std::bad_alloc();
+        static_cast<void>(bytes_.release());
+        bytes_.reset(larger);
     }
 
-    std::unique_ptr<u8[]> bytes_;
+    std::unique_ptr<u8[], Free> bytes_;
     std::size_t capacity_ = 0;
     std::size_t size_ = 0;
     bool keeping_ = false;

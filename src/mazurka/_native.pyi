@@ -258,9 +258,9 @@ class StateSearch:
     def limit(self) -> str:
         """Which limit ended it: "memory", "states", or "" if none did."""
 
-    def progress(self) -> tuple[int, int, int, int, int, int]:
-        """(states, transitions, depth, largest depth so far, bytes of memory, how often it began anew); safe while
-        running."""
+    def progress(self) -> tuple[int, int, int, int, int, int, bool]:
+        """(states, transitions, depth, largest depth so far, bytes of memory, how often it began anew, whether it looks
+        for a shorter way to a bug that it has found); safe while running."""
 
     def table_bytes(self) -> int:
         """The part of the memory that is the table of states."""
