@@ -87,13 +87,13 @@ bool Execution::extend(Slot thread, std::span<const u32> choices) {
     for (std::size_t i = 0; i < machine_.ranges().size(); ++i) choices_.push_back(i < choices.size() ? choices[i] : 0);
 
     const Accesses& touched = machine_.accesses();
-    conflicting(touched, [](Position) { return false; }, scratch_);
+    conflicting(touched, [](Position) { return false; }, conflicts_);
     accesses_.insert(accesses_.end(), touched.begin(), touched.end());
     clocks_.resize(std::size_t{position + 1} * stride_, 0);
     u32* const clock = row(position);
     if (before_it != nowhere) std::copy_n(row(before_it), stride_, clock);
     adjacent_.clear();
-    for (const Position other : scratch_) {
+    for (const Position other : conflicts_) {
         if (clock[events_[other].thread] >= events_[other].index) continue;
         adjacent_.push_back(other);
         const u32* const joined = row(other);
@@ -186,7 +186,10 @@ void Execution::synchronise(Position position, Position before_it) {
 
 // Whether a compare-exchange would find what it expects right after an event that wrote there, or before all of them.
 bool Execution::would_write(const Access& access, Position after) const {
-    std::optional<u64> value = access.known ? std::optional(access.before) : machine_.defined_value(access.address, access.size);
+    // (If it was successful itself, what is there now is not what it found.)
+    std::optional<u64> value;
+    if (access.known) value = access.before;
+    else if (!access.writes) value = machine_.defined_value(access.address, access.size);
     for (const auto& [event, write] : met_) {
         if (event == after) break;
         if (!write.writes) continue;

@@ -145,7 +145,9 @@ public:
     Position spawned_by(Slot thread) const { return spawned_by_[thread]; }
     u32 next_index(Slot thread) const { return last_of_[thread] != nowhere ? events_[last_of_[thread]].index + 1 : 1; }
 
-    // The events that the last event directly happens after: it races with them.
+    // The events that the last event conflicts with, latest first, but for those that are hidden by a write ...
+    const std::vector<Position>& conflicts() const { return conflicts_; }
+    // ... and those of them, and of other threads, that it directly happens after: it races with them.
     const std::vector<Position>& adjacent() const { return adjacent_; }
 
     // The events that conflict with accesses, latest first. What is hidden by a write for which `further` says no is left out.
@@ -181,10 +183,10 @@ public:
         Slot thread;
     };
     const std::vector<WaitingRace>& waiting_races() const { return waiting_races_; }
-    // Look for those of a thread that has not got past its guard. `accesses` are what it would touch.
-    void find_races_of_waiting(Slot thread, std::span<const Access> accesses) {
+    // Look for those of a thread that has not got past its guard after the first `length` events. `accesses` are what it would touch.
+    void find_races_of_waiting(Slot thread, std::span<const Access> accesses, Position length) {
         waiting_races_.clear();
-        find_waiting_races(thread, before(thread), size(), accesses);
+        find_waiting_races(thread, before(thread), length, accesses);
     }
 
     u32 clock_size() const { return stride_; }
@@ -216,7 +218,7 @@ private:
     std::array<Position, max_slots> spawned_by_;
     std::array<Position, max_slots> last_of_;
     AccessIndex index_;
-    std::vector<Position> scratch_;
+    std::vector<Position> conflicts_;
     std::vector<Position> adjacent_;
 };
 

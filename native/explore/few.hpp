@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <span>
+#include <utility>
 
 namespace mazurka {
 
@@ -18,8 +19,13 @@ public:
         if (this != &other) assign(other);
         return *this;
     }
-    Few(Few&&) noexcept = default;
-    Few& operator=(Few&&) noexcept = default;
+    Few(Few&& other) noexcept : size_(std::exchange(other.size_, 0)), more_(std::move(other.more_)), here_(other.here_) {}
+    Few& operator=(Few&& other) noexcept {
+        size_ = std::exchange(other.size_, 0);
+        more_ = std::move(other.more_);
+        here_ = other.here_;
+        return *this;
+    }
     ~Few() = default;
 
     void assign(std::span<const T> elements) {

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "explore/choices.hpp"
+#include "vm/arithmetic.hpp"
 
 namespace mazurka {
 
@@ -147,7 +148,8 @@ void Optimal::find_races() {
         const Execution::Event& event = execution_[i];
         const u32 end = i + 1 < size ? nodes_[i + 1].races : static_cast<u32>(races_.size());
         const auto unsettled = [&](Position settled) { return settled > kept_; };
-        const bool any = event.section ? unsettled(at.settled) : std::any_of(races_.begin() + at.races, races_.begin() + end, [&](const Race& race) { return unsettled(race.settled); });
+        const std::span<Race> races = std::span(races_).subspan(at.races, end - at.races);
+        const bool any = event.section ? unsettled(at.settled) : std::ranges::any_of(races, unsettled, &Race::settled);
         if (!any && !at.chooses) continue;
         const Position predecessor = event.previous != nowhere ? event.previous : execution_.spawned_by(event.thread);
         Late late{letter_of(i), i, predecessor};
@@ -155,7 +157,7 @@ void Optimal::find_races() {
             reverse_all(late, nowhere);
             at.settled = late.settled;
         } else if (any) {
-            for (Race& race : std::span(races_).subspan(at.races, end - at.races)) {
+            for (Race& race : races) {
                 if (!unsettled(race.settled)) continue;
                 not_after(race.first, events_);
                 race.settled = plan(race.first, events_, late);
@@ -233,7 +235,9 @@ void Optimal::reverse_all(Late& late, Position sibling) {
         if (first != sibling && is_hidden(first)) continue;
         Events events;
         not_after(first, events);
-        if (late.end < execution_.size()) std::erase_if(events, [&](Position e) { return e == late.end || execution_.happens_before(late.end, e); });
+        // Not itself, and what happens after it.
+        if (late.end < execution_.size())
+            std::erase_if(events, [&](Position event) { return event == late.end || execution_.happens_before(late.end, event); });
         if (const Next* next = sibling == nowhere ? judge(first, late) : nullptr) {
             if (next->enabled) {
                 late.settled = std::max(late.settled, plan(first, events, late, next));
@@ -256,8 +260,10 @@ void Optimal::reverse_all(Late& late, Position sibling) {
 bool Optimal::Late::covers(std::span<const Access> met) const {
     return std::ranges::all_of(met, [&](const Access& access) {
         return std::ranges::any_of(std::span<const Access>(letter.accesses), [&](const Access& known) {
+            // An update that commutes stands for others of its kind only: a read conflicts with more.
             const bool same = known.commuting == access.commuting && known.address == access.address && known.size == access.size;
-            return (same || known.commuting == Commuting::no) && known.address <= access.address && access.address + access.size <= known.address + known.size;
+            const bool within = known.address <= access.address && access.address + access.size <= known.address + known.size;
+            return same || (known.commuting == Commuting::no && within);
         });
     });
 }
@@ -289,11 +295,12 @@ bool Optimal::may_enable(Position event, const Late& late, std::span<const Acces
 }
 
 // The maximal parts of `events`, each with all that its events happen after, which enable the late event after those before `first`.
-// `met` collects what it touched where it was disabled.
-void Optimal::enabling(Position first, Late& late, Events events, std::vector<Events>& found, Accesses& met, bool any) {
+// Only those count where it conflicts with `first`, unless it is an `alternative` to that: otherwise, its order with `first` is not
+// reversed. `met` collects what it touched where it was disabled.
+void Optimal::enabling(Position first, const Late& late, Events events, std::vector<Events>& found, Accesses& met, bool alternative) {
     if (std::ranges::any_of(found, [&](const auto& larger) { return std::ranges::includes(larger, events); })) return;
     const Next& next = look(first, events, late.letter.thread, late.letter.choices);
-    if (next.enabled && (any || dependent(next.accesses, execution_.accesses(first), options_.commute))) {
+    if (next.enabled && (alternative || dependent(next.accesses, execution_.accesses(first), options_.commute))) {
         std::erase_if(found, [&](const auto& smaller) { return std::ranges::includes(events, smaller); });
         found.push_back(std::move(events));
         return;
@@ -305,7 +312,7 @@ void Optimal::enabling(Position first, Late& late, Events events, std::vector<Ev
         Events fewer;
         for (const Position event : events)
             if (event != without && !execution_.happens_before(without, event)) fewer.push_back(event);
-        enabling(first, late, std::move(fewer), found, met, any);
+        enabling(first, late, std::move(fewer), found, met, alternative);
     }
 }
 
@@ -319,8 +326,9 @@ Position Optimal::plan(Position first, const Events& events, const Late& late, c
         Access& access = last.accesses[0];
         for (const Access& other : execution_.accesses(first)) {
             if (!other.writes || !overlap(other, access)) continue;
-            known = other.address == access.address && other.size == access.size && other.commuting == Commuting::no;
-            access.writes = other.before == execution_[late.end].expected;
+            known = other.address == access.address && other.size == access.size && other.commuting == Commuting::no && other.known;
+            const u32 bits = code_.instructions[static_cast<u32>(execution_[late.end].site)].bits;
+            access.writes = (other.before & mask(bits)) == execution_[late.end].expected;
             break;
         }
     }
@@ -335,9 +343,7 @@ Position Optimal::plan(Position first, const Events& events, const Late& late, c
         last.choices.resize(next->ranges.size(), 0);
         last.accesses.assign(next->accesses);
     }
-    word_.clear();
-    for (const Position event : events)
-        if (event != late.end || execution_[event].thread != last.thread) word_.push_back(event);
+    word_ = events;
     Position seen = 0;
     for (const Letter& letter : nodes_[first].sleep)
         if (is_weak_initial(letter, word_, &last, seen)) return seen;

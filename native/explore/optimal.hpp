@@ -73,7 +73,7 @@ private:
     void reverse_all(Late& late, Position sibling);
     const Next* judge(Position first, const Late& late);
     bool may_enable(Position event, const Late& late, std::span<const Access> guard) const;
-    void enabling(Position first, Late& late, Events events, std::vector<Events>& found, Accesses& met, bool any);
+    void enabling(Position first, const Late& late, Events events, std::vector<Events>& found, Accesses& met, bool alternative);
     Position plan(Position first, const Events& events, const Late& late, const Next* next = nullptr);
     void not_after(Position first, Events& events) const;
     const Next& look(Position prefix, const Events& events, Slot thread, std::span<const u32> choices);

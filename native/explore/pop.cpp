@@ -1,9 +1,10 @@
 #include "explore/pop.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <bit>
+#include <functional>
 #include <numeric>
+#include <ranges>
 
 namespace mazurka {
 
@@ -40,13 +41,19 @@ bool does_as_much(std::span<const Access> now, std::span<const Access> before) {
     });
 }
 
-// Whether it does no more, either, except for what the event writes with which it was in a race.
+// Whether it does no more, either, except for what the event writes with which it was in a race, if it then conflicts with whatever
+// conflicts with that event.
 bool does_no_more(std::span<const Access> now, std::span<const Access> before, std::span<const Access> first) {
-    return std::ranges::all_of(now, [&](const Access& access) {
-        if (!access.writes) return true;
-        const auto wrote = [&](const Access& other) { return other.writes && within(access, other); };
-        return std::ranges::any_of(before, wrote) || std::ranges::any_of(first, wrote);
-    });
+    const auto writes_within = [&](const Access& access, std::span<const Access> others) {
+        return !access.writes || std::ranges::any_of(others, [&](const Access& other) { return other.writes && within(access, other); });
+    };
+    if (std::ranges::all_of(now, [&](const Access& access) { return writes_within(access, before); })) return true;
+    return dominates(now, first) && std::ranges::all_of(now, [&](const Access& access) { return writes_within(access, before) || writes_within(access, first); });
+}
+
+// Such a section may be held up by one of them, or touch it, in some orders only.
+bool touches_several_objects(std::span<const Access> accesses) {
+    return std::ranges::any_of(accesses, [&](const Access& access) { return object_of(access.address) != object_of(accesses[0].address); });
 }
 
 }  // namespace
@@ -84,7 +91,7 @@ Pop::Extended Pop::extend(const Step& step, bool scheduled, SchedulePtr schedule
         execution_.shorten(event);
         return Extended::asleep;
     }
-    notes_.push_back({scheduled, schedule, changes, watchers_.size(), nullptr});
+    notes_.push_back({scheduled, schedule, changes, watchers_.size(), nullptr, {}});
     if (branches_.size() < notes_.size()) branches_.emplace_back();
     if (schedule) {
         heads_.push_back(event);
@@ -153,19 +160,18 @@ void Pop::find_races() {
     find_choices();
     // Where what is independent depends on more than who reads and who writes, more sleeps than the schedules tell.
     if (execution_.commutes() || execution_.machine().assumes()) gave_up_ = true;
-    // A section that touches several objects may be held up by one of them, or touch it, in some orders only.
-    const auto elsewhere = [&](const Access& access) { return object_of(access.address) != object_of(execution_.accesses(last)[0].address); };
-    if (event.section && (execution_.machine().own_section() || std::ranges::any_of(execution_.accesses(last), elsewhere))) gave_up_ = true;
+    const auto accesses = execution_.accesses(last);
+    if (event.section && (execution_.machine().own_section() || touches_several_objects(accesses))) gave_up_ = true;
+    const Position predecessor = event.previous != nowhere ? event.previous : execution_.spawned_by(event.thread);
+    note_places(accesses, event.section, execution_.conflicts(), predecessor);
     if (gave_up_) return;
     const auto choices = execution_.choices(last);
-    const auto accesses = execution_.accesses(last);
     Race race{Race::Kind::event, nowhere, {event.thread, {choices.begin(), choices.end()}}, {accesses.begin(), accesses.end()}, {}, {}};
     if (event.guard_accesses != 0) {
         // Look at the guard from where it was.
         Machine& machine = execution_.machine();
         machine.rewind(event.mark);
-        const Position predecessor = event.previous != nowhere ? event.previous : execution_.spawned_by(event.thread);
-        find_guarded_races(race, event.guard_accesses, last, predecessor);
+        notes_[last].needs = find_guarded_races(race, event.guard_accesses, last, predecessor);
         machine.step(event.thread, race.step.choices);
         return;
     }
@@ -173,6 +179,30 @@ void Pop::find_races() {
         if (notes_[first].scheduled || !is_fresh(first, last, execution_.clock(last), false)) continue;
         race.first = first;
         plan(race);
+    }
+}
+
+// Note at which places sections are in conflict with events of other threads: here, accesses with the events `conflicts`, of which those
+// before `predecessor` are ordered in any case. A section without a place that is part of all its conflicts is more than one access.
+void Pop::note_places(std::span<const Access> accesses, bool section, std::span<const Position> conflicts, Position predecessor) {
+    const auto note = [&](std::span<const Access> ours, std::span<const Access> theirs) {
+        const auto here = [&](const Place& place) {
+            return std::ranges::any_of(ours, [&](const Access& access) {
+                return Place{access.address, access.size} == place && dependent({&access, 1}, theirs, execution_.commute());
+            });
+        };
+        // Sections that begin with the same access are taken together, in all executions.
+        const auto [found, added] = places_.try_emplace(ours[0].address);
+        if (added)
+            for (const Access& access : ours) found->second.emplace_back(access.address, access.size);
+        std::erase_if(found->second, std::not_fn(here));
+        if (found->second.empty()) gave_up_ = true;
+    };
+    for (const Position other : conflicts) {
+        if (!section && !execution_[other].section) continue;
+        if (predecessor != nowhere && (other == predecessor || execution_.happens_before(other, predecessor))) continue;
+        if (section) note(accesses, execution_.accesses(other));
+        if (execution_[other].section) note(execution_.accesses(other), accesses);
     }
 }
 
@@ -193,8 +223,8 @@ void Pop::find_choices() {
 }
 
 // The races of an event that can be disabled, with events before `end`. The machine is where the event is about to happen. A
-// race with an event that the guard needs cannot be reversed; then the races behind that one count.
-void Pop::find_guarded_races(const Race& race, u32 guards, Position end, Position predecessor) {
+// race with an event that the guard needs cannot be reversed; then the races behind that one count. The result is those events.
+std::vector<Position> Pop::find_guarded_races(const Race& race, u32 guards, Position end, Position predecessor) {
     std::vector<u32> base(execution_.clock_size(), 0);
     if (predecessor != nowhere) std::ranges::copy(execution_.clock(predecessor), base.begin());
     const auto in = [&](const std::vector<u32>& clock, Position event) { return clock[execution_[event].thread] >= execution_[event].index; };
@@ -215,29 +245,29 @@ void Pop::find_guarded_races(const Race& race, u32 guards, Position end, Positio
     }
     for (std::size_t i = 1; i < writers.size(); ++i)
         if (!execution_.happens_before(writers[i], writers[i - 1])) gave_up_ = true;
-    if (gave_up_) return;
+    if (gave_up_) return {};
 
     Machine& machine = execution_.machine();
     std::vector<u32> hidden = base;
-    std::size_t evaluated = 0;
-    bool enabled = race.kind == Race::Kind::event;
+    std::vector<bool> enabled{race.kind == Race::Kind::event};  // without the latest 0, 1, ... writers
     const Machine::Mark mark = machine.mark();
     std::vector<Position> held_up;  // conflicting events without which it would be disabled
     for (const Position first : conflicting_) {
         if (in(hidden, first)) continue;
         // Without `first` and what comes after it, the guard sees what was there before.
-        while (evaluated < writers.size() && (writers[evaluated] == first || execution_.happens_before(first, writers[evaluated]))) {
+        const auto stays = [&](Position writer) { return writer != first && !execution_.happens_before(first, writer); };
+        const auto gone = static_cast<std::size_t>(std::ranges::find_if(writers, stays) - writers.begin());
+        while (enabled.size() <= gone) {
             // (What it wrote first overwrote what was there before it.)
-            for (const Access& access : execution_.accesses(writers[evaluated]) | std::views::reverse)
+            for (const Access& access : execution_.accesses(writers[enabled.size() - 1]) | std::views::reverse)
                 if (access.writes && std::ranges::any_of(guard, [&](const Access& read) { return overlap(access, read); }))
                     machine.poke(access.address, static_cast<u32>(access.size), access.before);
-            ++evaluated;
             machine.next(race.step.thread, race.step.choices, next_);
-            enabled = next_.enabled;
+            enabled.push_back(next_.enabled);
             // Held up by something that it has not met here.
-            if (!enabled && !covers(guard, next_.accesses)) gave_up_ = true;
+            if (!next_.enabled && !covers(guard, next_.accesses)) gave_up_ = true;
         }
-        if (!enabled) {
+        if (!enabled[gone]) {
             held_up.push_back(first);
             continue;
         }
@@ -256,11 +286,12 @@ void Pop::find_guarded_races(const Race& race, u32 guards, Position end, Positio
         plan({race.kind, first, race.step, race.accesses, std::move(past), race.rivals});
     }
     machine.rewind(mark);
+    return held_up;
 }
 
 void Pop::find_races_of_blocked_threads() {
     Machine& machine = execution_.machine();
-    std::vector<MemoryPtr> rivals;
+    std::vector<Rival> rivals;
     for (u64 rest = machine.threads(); rest != 0 && !gave_up_; rest &= rest - 1) {
         const Slot thread = static_cast<Slot>(std::countr_zero(rest));
         if (machine.status(thread) != Status::ready) continue;
@@ -268,11 +299,12 @@ void Pop::find_races_of_blocked_threads() {
         if (machine.exited()) gave_up_ = true;
         machine.next(thread, {}, next_);
         if (next_.enabled) continue;
-        const auto elsewhere = [&](const Access& access) { return object_of(access.address) != object_of(next_.accesses[0].address); };
-        if (machine.assumes() || std::ranges::any_of(next_.accesses, elsewhere)) gave_up_ = true;
+        if (machine.assumes() || touches_several_objects(next_.accesses)) gave_up_ = true;
+        execution_.conflicting(next_.accesses, [](Position) { return false; }, conflicting_);
+        note_places(next_.accesses, true, conflicting_, execution_.before(thread));
         const Race race{Race::Kind::blocked, nowhere, {thread, {}}, next_.accesses, {}, rivals};
-        find_guarded_races(race, static_cast<u32>(race.accesses.size()), execution_.size(), execution_.before(thread));
-        rivals.push_back(std::make_shared<const Memory>(Memory{thread, execution_.next_index(thread), {}, race.accesses}));
+        std::vector<Position> needs = find_guarded_races(race, static_cast<u32>(race.accesses.size()), execution_.size(), execution_.before(thread));
+        rivals.push_back({std::make_shared<const Memory>(Memory{thread, execution_.next_index(thread), {}, race.accesses}), std::move(needs)});
     }
 }
 
@@ -396,16 +428,17 @@ std::vector<Pop::ExpressionPtr> Pop::characterise(const Race& race, Position end
         for (const ExpressionPtr& inner : notes_[head].schedule->expressions)
             expressions.push_back(std::make_shared<const Expression>(Expression{event, items, items->size(), inner}));
     };
+    const auto needs_first = [&](const std::vector<Position>& needs) { return std::ranges::find(needs, race.first) != needs.end(); };
     for (Position i = race.first + 1; i < end; ++i) {
         if (!in_schedule[i]) {
-            items->push_back({remember(i), false});
+            items->push_back({remember(i), false, needs_first(notes_[i].needs)});
         } else if (notes_[i].schedule) {
             inherit(i);
-            items->push_back({remember(i), true});
+            items->push_back({remember(i), true, false});
         }
     }
     if (race.kind == Race::Kind::event && notes_[end].schedule) inherit(end);
-    for (const MemoryPtr& other : race.rivals) items->push_back({other, false});
+    for (const Rival& other : race.rivals) items->push_back({other.event, false, needs_first(other.needs)});
     expressions.push_back(std::make_shared<const Expression>(Expression{event, items, items->size(), nullptr}));
     return expressions;
 }
@@ -501,8 +534,11 @@ bool Pop::update(Watcher& watcher, Position event) {
     const std::size_t matched = match(watcher, event);
     if (matched != no_item) {
         blocks = rival && is_head(watcher, event, matched);
-        // That its order with the item can be reversed is not known of an event that can be disabled.
-        if (blocks && !watcher.removed[matched] && execution_[event].guard_accesses != 0) gave_up_ = true;
+        // That its order with the item can be reversed is not known of an event that can be disabled; nor, if it is the item and needed
+        // the first event where that was found, in which other way it has come here.
+        const Item& item = (*watcher.expression->items)[matched];
+        const bool known = watcher.removed[matched] ? !item.needs_first : execution_[event].guard_accesses == 0;
+        if (blocks && !known) gave_up_ = true;
     } else if (watcher.inner) {
         const bool inner = update(*watcher.inner, event);
         const bool continues = inner || std::ranges::any_of(watcher.inner_heads, [&](Position head) { return execution_.happens_before(head, event); });

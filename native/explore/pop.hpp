@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <random>
+#include <unordered_map>
+#include <utility>
 
 #include "explore/search.hpp"
 
@@ -35,6 +37,7 @@ private:
     struct Item {
         MemoryPtr event;
         bool head;
+        bool needs_first;  // it was disabled without the event that the race is with
     };
     // Characterises the schedules that precede another one in the order of exploration, all of which reverse a race with
     // `first`: those that are contained in `items` or conflict with them, or, with `inner`, those that continue one that `inner`
@@ -77,6 +80,12 @@ private:
         std::size_t changes;  // before it
         std::size_t watchers;
         MemoryPtr memory;
+        std::vector<Position> needs;  // events without which it would be disabled, of those that it conflicts with
+    };
+    // A disabled event, and those without which it still would be.
+    struct Rival {
+        MemoryPtr event;
+        std::vector<Position> needs;
     };
     // A race to reverse: `step` is to come before the event `first`.
     struct Race {
@@ -89,7 +98,7 @@ private:
         Step step;
         Accesses accesses;      // of the step, as far as they are known
         std::vector<u32> past;  // a clock: what the step happens after once the race is reversed; empty: as it is now
-        std::vector<MemoryPtr> rivals;  // other disabled events whose races are reversed before
+        std::vector<Rival> rivals;  // other disabled events whose races are reversed before
     };
     // A schedule that is to be explored after the events before `first`.
     struct Plan {
@@ -122,7 +131,8 @@ private:
     bool explore_one_more();
     void find_races();
     void find_choices();
-    void find_guarded_races(const Race& race, u32 guards, Position end, Position predecessor);
+    void note_places(std::span<const Access> accesses, bool section, std::span<const Position> conflicts, Position predecessor);
+    std::vector<Position> find_guarded_races(const Race& race, u32 guards, Position end, Position predecessor);
     void find_races_of_blocked_threads();
     bool is_fresh(Position first, Position end, std::span<const u32> past, bool transitively) const;
     void plan(const Race& race);
@@ -149,6 +159,8 @@ private:
     std::vector<Suspended> suspended_;
     std::vector<Branch> branches_;  // for each event, and for more
     std::vector<Position> heads_;
+    using Place = std::pair<Address, u64>;  // and its size
+    std::unordered_map<Address, std::vector<Place>> places_;  // by where sections begin: those at which all their conflicts are
     Next next_;
     std::vector<Position> conflicting_;
     std::vector<bool> in_schedule_;

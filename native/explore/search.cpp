@@ -81,7 +81,7 @@ void Search::note_races_of_waiting() {
 
 // A thread waits with these accesses after the first `length` events, when nothing else happens any more.
 void Search::note_waiting(Slot thread, const Accesses& accesses, Position length) {
-    execution_.find_races_of_waiting(thread, accesses);
+    execution_.find_races_of_waiting(thread, accesses, length);
     note_races(machine().site(thread));
     const auto plain = [](const Access& access) { return access.ordering == Ordering::plain; };
     for (const auto& [other, others] : waiting_) {

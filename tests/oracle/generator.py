@@ -9,7 +9,7 @@ from typing import Any, cast
 from hypothesis import strategies as st
 
 from mazurka.program.builder import FunctionBuilder, ProgramBuilder
-from mazurka.program.instructions import Constant, Predicate, Register, UpdateOp, Value
+from mazurka.program.instructions import Constant, GlobalAddress, Predicate, Register, UpdateOp, Value
 from mazurka.program.program import Program
 from mazurka.program.types import I8, I32, PTR
 
@@ -20,6 +20,8 @@ UPDATES = ["add", "sub", "or", "and", "xor", "max", "exchange"]
 
 # what an await can do once its condition holds
 ACCESSES = ["load", "compare-exchange", *UPDATES]
+# by what a section is held up
+GUARDS = ["assume", "await"]
 PREDICATES: list[Predicate] = ["eq", "ne", "slt", "sge", "ult", "ugt"]
 
 # of all operations but those that contain others; common ones more often
@@ -37,11 +39,14 @@ Condition = tuple[Any, ...]
 @dataclass(frozen=True)
 class Shape:
     """A program: what each thread does. Thread 0 is main, which creates the others first and joins some at the end;
-    `nested` threads are created by the thread before them instead."""
+    `nested` threads are created by the thread before them instead. `library`: its sections count as those of library
+    models, which is what locks and joins are in programs in C. `together`: the variables are parts of one object."""
 
     threads: tuple[tuple[Operation, ...], ...]
     nested: bool = False
     joined: int = 0
+    library: bool = False
+    together: bool = False
 
 
 def conditions(depth: int = 1) -> st.SearchStrategy[Condition]:
@@ -72,6 +77,35 @@ def random_condition(source: random.Random, depth: int = 1) -> Condition:
             return (kind, random_condition(source, depth - 1), random_condition(source, depth - 1))
 
 
+def section_accesses() -> st.SearchStrategy[Operation]:
+    variable, value = st.sampled_from(VARIABLES[:3]), st.integers(0, 2)
+    return st.one_of(
+        st.tuples(st.just("load"), variable),
+        st.tuples(st.just("store"), variable, value),
+        st.tuples(st.just("store last"), variable),
+        st.tuples(st.just("update"), st.sampled_from(UPDATES), variable, value, st.booleans()),
+        st.tuples(st.just("compare-exchange"), variable, value, value),
+    )
+
+
+def section_parts(depth: int = 2) -> st.SearchStrategy[Operation]:
+    """What an atomic section can consist of. Which guards it meets and what it touches depends on what it reads."""
+    variable, value, guard = st.sampled_from(VARIABLES[:3]), st.integers(0, 2), st.sampled_from(GUARDS)
+    simple: list[st.SearchStrategy[Operation]] = [
+        section_accesses(),
+        st.tuples(st.just("guard"), guard, variable, conditions(0)),
+        st.tuples(st.just("guard either"), guard, variable, value, variable, value),
+    ]
+    if depth == 0:
+        return st.one_of(simple)
+    inner = st.lists(section_parts(depth - 1), max_size=2).map(tuple)
+    return st.one_of(*simple, st.tuples(st.just("if loaded"), variable, value, inner, inner))
+
+
+def sections() -> st.SearchStrategy[Operation]:
+    return st.tuples(st.just("atomic"), st.lists(section_parts(), min_size=1, max_size=4).map(tuple))
+
+
 def operations(depth: int = 1) -> st.SearchStrategy[Operation]:
     """What a thread can do in a step or a few. `depth` bounds the nesting of branches and critical sections."""
     variable, mutex = st.sampled_from(["x", "x", "x", "y", "y", "z", "w"]), st.sampled_from(MUTEXES)
@@ -94,6 +128,7 @@ def operations(depth: int = 1) -> st.SearchStrategy[Operation]:
         st.tuples(st.just("section if"), variable, variable, value),
         st.tuples(st.just("section choose"), variable),
         st.tuples(st.just("section await if"), variable, variable, value),
+        sections(),
         st.tuples(st.just("choose loaded"), variable, variable),
         st.tuples(st.just("await both"), value),
         st.tuples(st.just("wait"), mutex),
@@ -117,18 +152,27 @@ def operations(depth: int = 1) -> st.SearchStrategy[Operation]:
     )
 
 
-def shapes(max_threads: int = 4, max_operations: int = 5) -> st.SearchStrategy[Shape]:
+def shapes(
+    operation: st.SearchStrategy[Operation] | None = None, max_threads: int = 4, max_operations: int = 5
+) -> st.SearchStrategy[Shape]:
     """Programs of 2 to `max_threads` threads; the more threads, the less each does."""
+    does = operations() if operation is None else operation
 
     def with_threads(count: int) -> st.SearchStrategy[Shape]:
         longest = max(1, min(max_operations, 8 // (count - 1)))
-        body = st.lists(operations(), min_size=0, max_size=longest).map(tuple)
-        main = st.lists(operations(), min_size=0, max_size=1).map(tuple)
+        body = st.lists(does, min_size=0, max_size=longest).map(tuple)
+        main = st.lists(does, min_size=0, max_size=1).map(tuple)
         others = st.lists(body, min_size=count - 1, max_size=count - 1)
         threads = st.tuples(main, others).map(lambda parts: (parts[0], *parts[1]))
-        return st.builds(Shape, threads, st.booleans(), st.integers(0, count - 1))
+        joined = st.integers(0, count - 1)
+        return st.builds(Shape, threads, st.booleans(), joined, library=st.booleans(), together=st.booleans())
 
     return st.integers(2, max_threads).flatmap(with_threads)
+
+
+def section_shapes() -> st.SearchStrategy[Shape]:
+    """Programs of atomic sections and plain accesses."""
+    return shapes(st.one_of(sections(), section_accesses()))
 
 
 def random_shape(source: random.Random) -> Shape:
@@ -172,7 +216,8 @@ def random_shape(source: random.Random) -> Shape:
     for _ in range(source.randrange(3, 10)):
         index = source.randrange(count)
         threads[index if index or not threads[0] else source.randrange(1, count)].append(operation(1))
-    return Shape(tuple(map(tuple, threads)), source.random() < 0.2, source.randrange(count))
+    nested, joined, library = source.random() < 0.2, source.randrange(count), source.random() < 0.7
+    return Shape(tuple(map(tuple, threads)), nested, joined, library)
 
 
 def random_access_shape(source: random.Random) -> Shape:
@@ -222,10 +267,82 @@ def random_await_shape(source: random.Random) -> Shape:
     return Shape(tuple(map(tuple, threads)), joined=source.choice([0, 0, count - 1]))
 
 
+# The parts of a section, and what stands between sections, for different kinds of trouble.
+SECTION_MIXES = [
+    (["if guard", "if guard", "guard", "store"], ["store", "store", "update", "load", "compare-exchange"]),
+    (["if guard", "guard", "either", "store"], ["store", "store", "load", "critical"]),
+    (["if guard", "if guard", "update", "update"], ["update", "update", "store", "load"]),
+    (["if store", "if store", "if compare-exchange", "store", "load"], ["compare-exchange", "store", "load"]),
+    (["store", "store", "update", "load", "store last"], ["store", "update", "load", "await"]),
+    (["nested", "if store", "guard", "update", "either"], ["store", "byte store", "update used", "load"]),
+]
+
+
+def random_section_shape(source: random.Random) -> Shape:
+    """Atomic sections that touch several variables, and that meet guards or touch things only where they find some
+    values."""
+    variables = VARIABLES[: source.choice([2, 2, 3])]
+    section_kinds, other_kinds = source.choice(SECTION_MIXES)
+    library, together = source.random() < 0.5, source.random() < 0.5
+    guards = ["await"] if library else GUARDS  # the models of the library assume nothing
+
+    def simple(kind: str) -> Operation:
+        variable, value = source.choice(variables), source.choice([0, 1, 1, 2])
+        match kind:
+            case "load" | "store last":
+                return (kind, variable)
+            case "store" | "byte store":
+                return (kind, variable, value)
+            case "update" | "update used":
+                operation = source.choice(["add", "add", "add", "sub", "or", "xor"])
+                return ("update", operation, variable, source.randrange(1, 3), kind == "update used")
+            case "compare-exchange":
+                return (kind, variable, source.randrange(2), value)
+            case "await":
+                access = source.choice(["load", "load", *ACCESSES])
+                return (kind, access, variable, value, random_condition(source, 0))
+            case "critical":
+                return (kind, source.choice(MUTEXES), (simple(source.choice(["load", "store", "update"])),))
+            case _:
+                raise AssertionError(kind)
+
+    def part(kind: str) -> Operation:
+        guard, variable, value = source.choice(guards), source.choice(variables), source.randrange(2)
+        match kind.split():
+            case ["guard"]:
+                condition = random_condition(source, 0) if source.random() < 0.2 else ("eq", value)
+                return ("guard", guard, variable, condition)
+            case ["either"]:
+                return ("guard either", guard, variable, value, source.choice(variables), source.randrange(2))
+            case ["if", inner]:
+                otherwise = (part(source.choice(["load", inner])),) if source.random() < 0.4 else ()
+                return ("if loaded", variable, value, (part(inner),), otherwise)
+            case ["nested"]:
+                then = tuple(part(source.choice(section_kinds)) for _ in range(source.randrange(3)))
+                return ("if loaded", variable, value, then, ())
+            case _:
+                return simple(kind)
+
+    def section() -> Operation:
+        return ("atomic", tuple(part(source.choice(section_kinds)) for _ in range(source.choice([1, 1, 2, 2, 3]))))
+
+    count = source.choice([3, 4, 4])
+    threads: list[list[Operation]] = [[] for _ in range(count)]
+    for index in [*range(1, count), *source.choices(range(count), k=source.randrange(1, 4))]:
+        threads[index].append(section() if source.random() < 0.5 else simple(source.choice(other_kinds)))
+    joined = source.choice([0, 0, 0, count - 1])
+    return Shape(tuple(map(tuple, threads)), joined=joined, library=library, together=together)
+
+
 def build(shape: Shape) -> Program:
     """The program of a shape."""
     builder = ProgramBuilder()
-    variables: dict[str, Value] = {name: builder.variable(name, I32, 0) for name in VARIABLES}
+    variables: dict[str, Value] = {}
+    if shape.together:
+        words = builder.array("words", I32, [0] * len(VARIABLES)).name
+        variables |= {name: GlobalAddress(words, I32.size * index) for index, name in enumerate(VARIABLES)}
+    else:
+        variables |= {name: builder.variable(name, I32, 0) for name in VARIABLES}
     variables |= {name: builder.mutex(name) for name in MUTEXES}
     variables |= {name: builder.variable(name, I32, 0) for name in ("waiters", "signals")}
     variables["published"] = builder.variable("published", PTR, 0)
@@ -242,6 +359,8 @@ def build(shape: Shape) -> Program:
         _Body(f, variables).run(shape.threads[0])
         for handle in handles[: shape.joined]:
             f.join(handle)
+    for function in builder.program.functions.values():
+        function.library = shape.library
     return builder.build()
 
 
@@ -312,6 +431,21 @@ class _Body:
                     with f.if_(f.eq(f.load(variables[source]), value)):
                         f.assume(f.eq(f.load(variables[target]), 1))
                     f.store(variables[target], 2)
+            case ("atomic", parts):
+                with f.atomic():
+                    self.run(parts)
+            case ("guard", kind, name, condition):
+                found = f.load(variables[name])
+                self.guard(kind, self.condition(condition, found), variables[name])
+                self.last = found
+            case ("guard either", kind, name, value, other, alternative):
+                holds = f.eq(f.load(variables[name]), value)
+                self.guard(kind, f.or_(holds, f.eq(f.load(variables[other]), alternative)), variables[name])
+            case ("if loaded", name, value, then, otherwise):
+                with f.if_(f.eq(f.load(variables[name]), value)):
+                    self.nested(then)
+                with f.else_():
+                    self.nested(otherwise)
             case ("choose loaded", source, target):
                 with f.atomic():
                     f.store(variables[target], f.choose(f.and_(f.load(variables[source]), 3)))
@@ -367,6 +501,12 @@ class _Body:
                     self.nested(body)
             case _:
                 raise AssertionError(operation)
+
+    def guard(self, kind: str, condition: Value, object: Value) -> None:
+        if kind == "assume":
+            self.f.assume(condition)
+        else:
+            self.f.await_(condition, "variable", object)
 
     def access(self, kind: str, address: Value, value: int) -> Value:
         """An access that an await makes; the result is what it found there."""

@@ -136,28 +136,18 @@ class Knowledge:
         for variable in self.program.globals.values():
             others.update(relocation.target for relocation in variable.relocations)
         for function in self.program.functions.values():
-            elements: dict[Value, str] = {}  # addresses in variables
-            instructions = [instruction for block in function.blocks.values() for instruction in block.instructions]
-            for instruction in instructions:
-                if isinstance(instruction, Offset) and isinstance(instruction.base, GlobalAddress):
-                    assert instruction.result is not None
-                    elements[instruction.result] = instruction.base.name
-            for instruction in instructions:
-                used = operands(instruction)
-                match instruction:
-                    case Load() | Store() | Update() | CompareExchange() if instruction.ordering != "plain":
-                        used.remove(instruction.address)
-                    case Offset(GlobalAddress()):
-                        used.remove(instruction.base)
-                others.update(value.name for value in used if isinstance(value, GlobalAddress))
-                others.update(elements[value] for value in used if value in elements)
+            addresses = _Addresses(function)
             for block in function.blocks.values():
-                for phi in block.phis:
-                    for _, value in phi.incoming:
-                        if isinstance(value, GlobalAddress):
-                            others.add(value.name)
-                        elif value in elements:
-                            others.add(elements[value])
+                used = [value for phi in block.phis for _, value in phi.incoming]
+                for instruction in block.instructions:
+                    values = operands(instruction)
+                    match instruction:
+                        case Load() | Store() | Update() | CompareExchange() if instruction.ordering != "plain":
+                            values.remove(instruction.address)
+                        case Offset(GlobalAddress()):
+                            values.remove(instruction.base)
+                    used += values
+                others.update(name for value in used if (name := addresses.variable(value)) is not None)
         return self.program.globals.keys() - others
 
     @cached_property
@@ -165,12 +155,12 @@ class Knowledge:
         """Those of them that never hold what nobody wrote: all that is written there is known to be defined."""
         found = set(self.atomic)
         for function in self.program.functions.values():
-            written = _Written(function)
+            written, addresses = _Written(function), _Addresses(function)
             for block in function.blocks.values():
                 for instruction in block.instructions:
                     match instruction:
                         case Store(value, address) | Update(_, address, value) | CompareExchange(address, _, value):
-                            name = written.variable(address)
+                            name = addresses.variable(address)
                             if name in found and not written.is_defined(value, block, instruction):
                                 found.discard(name)
         return found
@@ -195,6 +185,22 @@ class Knowledge:
         return self._idle[name]
 
 
+class _Addresses:
+    """Which registers of a function are addresses in variables, by an offset."""
+
+    def __init__(self, function: Function) -> None:
+        self._variables: dict[Value, str] = {}
+        for block in function.blocks.values():
+            for instruction in block.instructions:
+                match instruction:
+                    case Offset(GlobalAddress(name), result=Register() as result):
+                        self._variables[result] = name
+
+    def variable(self, address: Value) -> str | None:
+        """The variable of which this is the address of some part."""
+        return address.name if isinstance(address, GlobalAddress) else self._variables.get(address)
+
+
 class _Written:
     """What a function is known to write: values that are computed from constants, and from what is part of an address
     that was used before, because an address that is not defined is an error."""
@@ -212,12 +218,6 @@ class _Written:
                 if isinstance(instruction, Load | Store | Update | CompareExchange):
                     for register in self._parts(instruction.address):
                         self._used.setdefault(register, []).append((block.name, index))
-
-    def variable(self, address: Value) -> str | None:
-        """The variable of which this is the address of some part."""
-        source = self._sources.get(address)
-        base = source.base if isinstance(source, Offset) else address
-        return base.name if isinstance(base, GlobalAddress) else None
 
     def is_defined(self, value: Value, block: Block, at: Instruction) -> bool:
         if not isinstance(value, Register):

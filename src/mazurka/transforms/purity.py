@@ -213,14 +213,7 @@ class _Insertion:
     def _facts_on(self, source: str, target: str) -> Conjunction:
         """What holds where control goes from one block to another because of the branches that lead there."""
         block = self._iteration.function.blocks[source]
-        facts = self._facts(block)
-        for successor, tested, values in edges(block):
-            condition = (
-                holds(self._iteration.term(tested), values) if tested is not None and successor == target else []
-            )
-            if len(condition) == 1:
-                facts = both(facts, condition[0]) or {}
-        return facts
+        return self._with_edge(self._facts(block), block, target)
 
     def _facts(self, block: Block) -> Conjunction:
         """What holds in a block because of the branches that lead there."""
@@ -228,11 +221,17 @@ class _Insertion:
         while block is not self._iteration.header:
             source = self._iteration.function.blocks[self._iteration.tree.parent[block.name]]
             if self._iteration.sources[block.name] == [source.name]:
-                for target, tested, values in edges(source):
-                    condition = holds(self._iteration.term(tested), values) if tested is not None else []
-                    if target == block.name and len(condition) == 1:
-                        facts = both(facts, condition[0]) or {}
+                facts = self._with_edge(facts, source, block.name)
             block = source
+        return facts
+
+    def _with_edge(self, facts: Conjunction, source: Block, target: str) -> Conjunction:
+        """Facts, and what follows from control going from one block to another."""
+        for successor, tested, values in edges(source):
+            if successor == target and tested is not None:
+                condition = holds(self._iteration.term(tested), values)
+                if len(condition) == 1:
+                    facts = both(facts, condition[0]) or {}
         return facts
 
     def _read(self, register: Register, block: str) -> Value:

@@ -13,9 +13,10 @@ stand still while it tries whether a thread goes round for ever.
 from __future__ import annotations
 
 from mazurka.program.cfg import Loop, natural_loops, predecessors
-from mazurka.program.instructions import Assume, Binary, Compare, Constant, Convert, Location, Phi, Register
-from mazurka.program.program import Block, Function, Program
+from mazurka.program.instructions import Assume, Binary, Compare, Constant, Convert, Phi, Register
+from mazurka.program.program import Function, Program
 from mazurka.program.types import I1, I64
+from mazurka.transforms.iterations import first_location
 
 
 def bound_loops(program: Program, iterations: int) -> None:
@@ -28,7 +29,7 @@ def bound_loops(program: Program, iterations: int) -> None:
 
 def _bound(function: Function, loop: Loop, iterations: int) -> None:
     header = function.blocks[loop.header]
-    location = _location(header)
+    location = first_location([header])
     rounds, fewer, one, counted = Register("rounds", I64), Register("", I1), Register("", I64), Register("", I64)
     header.phis.append(
         Phi(
@@ -45,7 +46,3 @@ def _bound(function: Function, loop: Loop, iterations: int) -> None:
         Convert("zext", fewer, result=one, location=location),
         Binary("add", rounds, one, result=counted, location=location),
     ]
-
-
-def _location(block: Block) -> Location | None:
-    return next((instruction.location for instruction in block.instructions if instruction.location), None)
