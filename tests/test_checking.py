@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import mazurka
-from mazurka import Progress, Verdict
+from mazurka import Progress, Verdict, replaying
 from mazurka.program.builder import ProgramBuilder
 from mazurka.program.program import Program
 
@@ -88,3 +88,63 @@ def test_a_random_walk_without_a_limit_has_one() -> None:
 def test_the_seed_changes_no_count(algorithm: str, seed: int | None) -> None:
     result = mazurka.check(writers(3, 1), algorithm=algorithm, seed=seed)
     assert (result.verdict, result.executions.complete, result.executions.redundant) == (Verdict.OK, 36, 0)
+
+
+# ------------------------------------------------------------------------------------ an interrupt after the search
+
+
+def failing(how: str) -> Program:
+    """A program that goes wrong at once: it "fails", or meets a "limit" of Mazurka, or waits in a "deadlock"."""
+    p = ProgramBuilder()
+    x = p.variable("x")
+    with p.function("main") as f:
+        f.store(x, 1)
+        match how:
+            case "fail":
+                f.fail("assertion", "x is set")
+            case "limit":
+                f.choose(1 << 20)
+            case _:
+                with f.atomic():
+                    f.await_(f.eq(f.load(x), 0), "a miracle", x)
+    return p.build()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while the trace is made."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(replaying, "replay_schedule", interrupted)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("engine", ["stateless", "stateful"])
+@pytest.mark.parametrize(("how", "kind"), [("fail", "assertion"), ("wait", "deadlock")])
+def test_a_bug_that_was_found_survives_an_interrupt(engine: str, how: str, kind: str) -> None:
+    program = failing(how)
+    result = mazurka.check(program, engine=engine)
+    assert result.bug is not None and result.schedule is not None
+    assert (result.verdict, result.bug.kind, result.trace) == (Verdict.BUG, kind, None)
+    steps = len(result.schedule.steps)
+    assert result.bug.message == (
+        f"a failure ({kind}) was found, {steps} step{'s' if steps != 1 else ''} from the start; interrupted before it "
+        "could be told in words"
+    )
+    assert result.reason == "interrupted"
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("engine", ["stateless", "stateful"])
+def test_a_limit_of_mazurka_is_no_bug_after_an_interrupt_either(engine: str) -> None:
+    result = mazurka.check(failing("limit"), engine=engine)
+    assert (result.verdict, result.bug, result.trace) == (Verdict.INCOMPLETE, None, None)
+    assert result.reason is not None and result.reason.startswith("a limit of Mazurka (too many choices) was met, ")
+
+
+@pytest.mark.usefixtures("impatient")
+def test_data_races_that_could_not_be_told_leave_a_check_incomplete() -> None:
+    result = mazurka.check(writers(2, 1))
+    assert (result.verdict, result.reason, result.races) == (Verdict.INCOMPLETE, "interrupted", ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import pty
@@ -318,6 +319,32 @@ def test_an_interrupt_is_3_and_says_what_was_covered(here: Path) -> None:
     assert result["estimate"] > result["complete"]
 
 
+def test_a_bug_that_was_found_survives_an_interrupt(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("mazurka.replaying.replay_schedule", interrupted)
+        code, out, _ = run(capsys, "check", "lost_update.c", "--save-schedule", "bug.json")
+    assert code == 1
+    assert out.startswith("bug: a failure (assertion) was found, ")
+    assert lines(out)[-1] == "  mazurka replay lost_update.c bug.json"
+    code, out, _ = run(capsys, "replay", "lost_update.c", "bug.json")
+    assert (code, out.startswith("bug: assertion `counter == 2` failed")) == (1, True)
+
+
+def test_an_interrupt_outside_of_the_search_is_3(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mazurka.checking.check", interrupted)
+    assert run(capsys, "check", "lost_update.c") == (3, "", "mazurka: interrupted\n")
+
+
 def test_keep_going_counts_after_a_bug(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = json.loads(run(capsys, "check", "--json", "lost_update.c")[1])
     code, out, _ = run(capsys, "check", "--json", "--keep-going", "lost_update.c")
@@ -418,6 +445,8 @@ def test_what_the_compiler_says_is_passed_on(here: Path, capsys: pytest.CaptureF
     [
         (["check"], "the following arguments are required: FILE"),
         (["check", "--wrong", "correct.c"], "unrecognized arguments: --wrong"),
+        (["--wrong"], "mazurka: error: unrecognized arguments: --wrong"),
+        (["replay", "correct.c", "x.json", "--exact"], "mazurka replay: error: unrecognized arguments: --exact"),
         (["check", "correct.c", "--algorithm", "magic"], "invalid choice: 'magic'"),
         (["check", "correct.c", "--timeout", "soon"], "argument --timeout: invalid time value: 'soon'"),
         (["check", "correct.c", "--timeout", "-1"], "argument --timeout: -1 is not a time above 0"),
@@ -430,10 +459,10 @@ def test_what_the_compiler_says_is_passed_on(here: Path, capsys: pytest.CaptureF
         (["check", "correct.c", "--races", "maybe"], "invalid choice: 'maybe'"),
         (["check", "correct.c", "--engine", "magic"], "invalid choice: 'magic'"),
         (["check", "correct.c", "--engine", "stateful", "--reduction", "magic"], "invalid choice: 'magic'"),
-        (["check", "correct.c", "--engine", "stateful", "--max-memory", "x"], "--max-memory: invalid size value: 'x'"),
+        (["check", "correct.c", "--engine", "stateful", "--max-memory", "x"], "--max-memory: 'x' is not a size: write"),
         (["check", "correct.c", "--engine", "stateful", "--max-memory", "0"], "--max-memory: 0 is not a size above 0"),
-        (["check", "correct.c", "--engine", "stateful", "--unroll", "3"], "unroll is no option of the engine stateful"),
-        (["check", "correct.c", "--exact"], "exact is no option of the engine stateless"),
+        (["check", "correct.c", "--engine", "stateful", "--unroll", "3"], "--unroll is for --engine stateless; "),
+        (["check", "correct.c", "--exact"], "--exact is for --engine stateful; "),
         (["dance"], "invalid choice: 'dance'"),
         (["replay", "correct.c"], "replay needs a schedule after the source files"),
     ],
@@ -454,6 +483,16 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--version")
     assert code == 0
     assert out.startswith("mazurka 0.")
+
+
+def test_a_version_that_is_not_installed_is_unknown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(_: str) -> str:
+        raise importlib.metadata.PackageNotFoundError
+
+    monkeypatch.setattr(importlib.metadata, "version", missing)
+    assert run(capsys, "--version")[:2] == (0, "mazurka unknown\n")
 
 
 @pytest.mark.parametrize(

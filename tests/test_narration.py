@@ -179,7 +179,7 @@ def test_control_characters_are_not_shown_raw(tmp_path: Path) -> None:
         ("return !malloc(64 << 20);", "object of 67,108,864 bytes: Mazurka's limit is 32 MiB; check the program with"),
         (
             "for (pthread_t t;;) pthread_create(&t, 0, work, 0);",
-            "more than 63 threads (those that have ended count), which is a limit of Mazurka; create fewer",
+            "more than 63 threads (those that have ended count), which is a limit of Mazurka; reuse threads",
         ),
         (
             "return __VERIFIER_nondet_range(1, 70000);",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -15,12 +16,12 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka import Progress, Result, StateProgress, States, Verdict, cli
+from mazurka import Bug, Progress, Result, StateProgress, States, Verdict, cli
 from mazurka.engines import running
 from mazurka.engines.stateful import PAUSE_AFTER, default_memory_limit
 from mazurka.program.builder import ProgramBuilder
 from mazurka.program.program import Program
-from mazurka.reports.text import progress_line, summary
+from mazurka.reports.text import progress_line, summary, write
 from mazurka.sizes import format_size, parse_size
 from mazurka.transforms import prepare
 
@@ -355,6 +356,8 @@ def test_progress_in_words() -> None:
     assert progress_line(progress) == words
     unsound = StateProgress(1_234_567, 1_000_000.4, 48 << 20, 4321, 1.2, sound=False)
     assert progress_line(unsound) == f"the unsound reduction: {words}"
+    shortening = StateProgress(1_234_567, 1_000_000.4, 48 << 20, 4321, 1.2, sound=True, shortening=True)
+    assert progress_line(shortening) == "bug found; looking for a shorter way to it (Ctrl-C: report now), 1 s"
     assert progress_line(Progress(12, 100, 5, 1, None)) == "12 executions, 100 per second, depth 5, 1 s"
 
 
@@ -364,18 +367,18 @@ def test_progress_in_words() -> None:
 @pytest.mark.parametrize(
     ("engine", "option", "value", "words"),
     [
-        ("stateful", "algorithm", "pop", "algorithm is no option of the engine stateful: it has reductions instead"),
-        ("stateful", "seed", 0, "seed is no option of the engine stateful"),
-        ("stateful", "commute", False, "no-commute is no option of the engine stateful"),
-        ("stateful", "unroll", 3, "unroll is no option of the engine stateful: it needs no bound on loops"),
-        ("stateful", "races", "warn", "races is no option of the engine stateful: it does not look for data races"),
-        ("stateful", "races", "error", "races is no option of the engine stateful"),
-        ("stateful", "max_executions", 3, "max-executions is no option of the engine stateful"),
-        ("stateful", "max_steps", 3, "max-steps is no option of the engine stateful"),
-        ("stateless", "reduction", "cpc", "reduction is no option of the engine stateless: it has algorithms instead"),
-        ("stateless", "exact", True, "exact is no option of the engine stateless: it stores no states"),
-        ("stateless", "max_memory", 1 << 30, "max-memory is no option of the engine stateless"),
-        ("stateless", "max_states", 3, "max-states is no option of the engine stateless"),
+        ("stateful", "algorithm", "pop", "--algorithm is for --engine stateless; the engine stateful has --reduction"),
+        ("stateful", "seed", 0, "--seed is for --engine stateless; "),
+        ("stateful", "commute", False, "--no-commute is for --engine stateless; "),
+        ("stateful", "unroll", 3, "--unroll is for --engine stateless; the engine stateful needs no bound on loops"),
+        ("stateful", "races", "warn", "--races is for --engine stateless; the engine stateful does not look for "),
+        ("stateful", "races", "error", "--races is for --engine stateless; "),
+        ("stateful", "max_executions", 3, "--max-executions is for --engine stateless; "),
+        ("stateful", "max_steps", 3, "--max-steps is for --engine stateless; "),
+        ("stateless", "reduction", "cpc", "--reduction is for --engine stateful; the engine stateless has --algorithm"),
+        ("stateless", "exact", True, "--exact is for --engine stateful; the engine stateless stores no states"),
+        ("stateless", "max_memory", 1 << 30, "--max-memory is for --engine stateful; "),
+        ("stateless", "max_states", 3, "--max-states is for --engine stateful; "),
         ("stateful", "reduction", "magic", "reduction can be cpc, cycle-detection, unsound, none, not 'magic'"),
         ("stateful", "max_memory", 0, "max_memory must be above 0, not 0"),
         ("stateful", "max_states", -1, "max_states must be above 0, not -1"),
@@ -401,21 +404,22 @@ def test_on_the_command_line(here: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("1", 1), ("500M", 500 << 20), ("4G", 4 << 30), ("4g", 4 << 30), ("1.5K", 1536), ("2T", 2 << 40)],
+    [("1", 1), ("7 bytes", 7), ("500M", 500 << 20), ("4G", 4 << 30), ("4g", 4 << 30), ("1.5K", 1536), ("2T", 2 << 40)]
+    + [(written, 4 << 30) for written in ("4GB", "4GiB", "4 GiB", "4gib")],
 )
 def test_sizes_are_read(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "G", "-1", "4GB", "1.K", "0x10", "4 G"])
+@pytest.mark.parametrize("text", ["", "G", "-1", "4GX", "1.K", "0x10", "4  G", "4iB"])
 def test_what_is_no_size(text: str) -> None:
-    with pytest.raises(ValueError, match="is not a size like 500M or 4G"):
+    with pytest.raises(ValueError, match="is not a size: write it like 500M, 4G or 4GiB"):
         parse_size(text)
 
 
 @pytest.mark.parametrize(
     ("size", "text"),
-    [(0, "0 bytes"), (999, "999 bytes"), (4 << 30, "4 GiB"), (1536, "1.5 KiB"), (1000, "1 KiB"), (48 << 20, "48 MiB")],
+    [(0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (4 << 30, "4 GiB"), (1536, "1.5 KiB"), (48 << 20, "48 MiB")],
 )
 def test_sizes_in_words(size: int, text: str) -> None:
     assert format_size(size) == text
@@ -465,7 +469,7 @@ def test_what_is_verified_is_said(here: Path, capsys: pytest.CaptureFixture[str]
     assert code == 0
     assert re.fullmatch(r"verified for unbounded executions: all \d+ states covered \(\d\.\d\d s\)", verdict)
     assert re.fullmatch(
-        r"\d+ transitions, depth \d+ at most, \d+ KiB(, begun anew \w+)?, by the reduction cpc; data races were not "
+        r"\d+ transitions, depth \d+ at most, \d+ KiB, by the reduction cpc; data races and livelocks were not "
         r"looked for",
         remark,
     )
@@ -513,6 +517,44 @@ def states(**changes: Any) -> States:
 )
 def test_verdicts_in_words(result: Result, words: str) -> None:
     assert summary(result) == words
+
+
+GROWING = "nearly every step led to a new state"
+
+
+def test_where_something_grows_the_report_says_what_that_is_worth(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, (_, _, advice) = run(capsys, "counting.c", "--max-states", "2000")
+    assert code == 3
+    assert advice.startswith(GROWING)
+    assert advice.endswith("try --engine stateless with --unroll N or --algorithm random")
+    assert len(run(capsys, "counting.c", "--max-states", "900")[1]) == 2
+
+
+@pytest.mark.parametrize(
+    ("result", "line"),
+    [
+        (
+            Result(Verdict.OK, None, states(visited=1, transitions=1, deepest=1, memory=1), 1),
+            "1 transition, depth 1 at most, 1 byte, by the reduction cpc; data races and livelocks were not looked for",
+        ),
+        (
+            Result(Verdict.BUG, Bug("abort", "abort", None, None, None), states(visited=1), 1),
+            "all 1 state covered (1.00 s), 2,345 transitions, depth 99 at most, 1 MiB, by the reduction cpc; data "
+            "races and livelocks were not looked for",
+        ),
+        (
+            Result(Verdict.BUG, Bug("abort", "abort", None, None, None), states(finished=False), 1, reason="late"),
+            "1,234 states visited (1.00 s; late), 2,345 transitions, depth 99 at most, 1 MiB, by the reduction cpc; "
+            "data races and livelocks were not looked for",
+        ),
+    ],
+)
+def test_effort_in_words(result: Result, line: str) -> None:
+    written = io.StringIO()
+    write(result, written)
+    assert written.getvalue().splitlines()[1:] == [line]
 
 
 def test_long_traces_lose_their_middle(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

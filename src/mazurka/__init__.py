@@ -72,9 +72,12 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        return version("mazurka")
+        try:
+            return version("mazurka")
+        except PackageNotFoundError:  # used from a source tree
+            return "unknown"
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'mazurka' has no attribute {name!r}")

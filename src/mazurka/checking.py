@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,21 +23,21 @@ Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 ENGINES = ("stateless", "stateful")
 
-# What the other engine has no use for, and why. Nothing that was asked for is ignored in silence.
+# The options of one engine, and why the other has no use for them. Nothing that was asked for is ignored in silence.
 _ONLY_STATELESS = {
-    "algorithm": "it has reductions instead (cpc, cycle-detection, unsound, none)",
-    "seed": "the order of its search is fixed",
-    "no-commute": "it tells states apart, not orders of updates",
-    "unroll": "it needs no bound on loops, and ends them when they come back to a known state",
-    "races": "it does not look for data races; the engine stateless does",
-    "max-executions": "it counts states, not executions; max-states limits those",
-    "max-steps": "its executions may be of any length",
+    "algorithm": "has --reduction instead (cpc, cycle-detection, unsound, none)",
+    "seed": "searches in a fixed order",
+    "no-commute": "tells states apart, not orders of updates",
+    "unroll": "needs no bound on loops: they end where they come back to a known state",
+    "races": "does not look for data races",
+    "max-executions": "counts states, which --max-states limits",
+    "max-steps": "has no limit on the length of executions",
 }
 _ONLY_STATEFUL = {
-    "reduction": "it has algorithms instead (pop, optimal, exhaustive, random)",
-    "exact": "it stores no states",
-    "max-memory": "it stores no states; timeout and max-executions limit it",
-    "max-states": "it stores no states; timeout and max-executions limit it",
+    "reduction": "has --algorithm instead (pop, optimal, exhaustive, random)",
+    "exact": "stores no states",
+    "max-memory": "stores no states; --timeout and --max-executions limit it",
+    "max-states": "stores no states; --timeout and --max-executions limit it",
 }
 
 
@@ -107,7 +107,8 @@ def check(
     comes after `progress` is for one of them, `reduction` and what follows for the latter. `purity`, `awaits` and
     `unroll` say what is done about the loops of files, as for `load`; a `Program` is explored as it is. `progress` is
     called about ten times a second, from the thread that called `check`. Ctrl-C ends the search with the verdict
-    "incomplete". Raises `InputError` for whatever cannot be checked, and for options that the engine has no use for.
+    "incomplete", or with the bug if it has found one. Raises `InputError` for whatever cannot be checked, and for
+    options that the engine has no use for.
     """
     _check_names(engine=(engine, ENGINES), algorithm=(algorithm, stateless.ALGORITHMS), races=(races, stateless.RACES))
     _check_names(reduction=(reduction, stateful.REDUCTIONS))
@@ -128,9 +129,10 @@ def check(
         "max-memory": max_memory is not None,
         "max-states": max_states is not None,
     }
-    for option, why in (_ONLY_STATELESS if engine == "stateful" else _ONLY_STATEFUL).items():
+    other, useless = ("stateless", _ONLY_STATELESS) if engine == "stateful" else ("stateful", _ONLY_STATEFUL)
+    for option, why in useless.items():
         if asked[option]:
-            raise InputError(f"{option} is no option of the engine {engine}: {why}")
+            raise InputError(f"--{option} is for --engine {other}; the engine {engine} {why}")
 
     start = time.monotonic()
     transforms = Transformations(purity, awaits, unroll)
@@ -154,8 +156,8 @@ def check(
             ),
             watch,
         )
-        coverage, failure, reason = visited.states, visited.failure, visited.reason
-        uncovered = reason is not None
+        coverage, failure, kind, reason = visited.states, visited.failure, visited.kind, visited.reason
+        bounded = False
     else:
         explored = stateless.explore(
             lowered,
@@ -173,8 +175,8 @@ def check(
             ),
             watch,
         )
-        coverage, failure, reason = replace(explored.executions, unroll=unroll), explored.failure, explored.reason
-        uncovered, racing = reason is not None or coverage.bounded > 0, explored.races
+        coverage, failure, kind = replace(explored.executions, unroll=unroll), explored.failure, explored.kind
+        reason, bounded, racing = explored.reason, coverage.bounded > 0, explored.races
 
     def replayed(schedule: Schedule) -> Replay:
         from mazurka.replaying import replay_schedule
@@ -191,23 +193,34 @@ def check(
         except InputError as error:
             raise AssertionError(f"what the search found cannot be replayed: {error}") from error
 
-    bug = obstacle = trace = schedule = None
-    if failure is not None:
-        schedule = replace(failure, transforms=transforms)
-        shown = replayed(schedule)
-        bug, obstacle = _judged(shown)
-        trace = shown.trace
-        if bug is None and obstacle is None:
-            raise AssertionError("the bug that the search found does not show when its schedule is replayed")
+    schedule = replace(failure, transforms=transforms) if failure is not None else None
+    bug = obstacle = trace = None
+    races_told: list[Race] = []
+    try:
+        if schedule is not None:
+            shown = replayed(schedule)
+            bug, obstacle = _judged(shown)
+            trace = shown.trace
+            if bug is None and obstacle is None:
+                raise AssertionError("the bug that the search found does not show when its schedule is replayed")
+        for race in racing:
+            told = replayed(replace(race, transforms=transforms)).race
+            assert told is not None
+            races_told.append(told)
+    except KeyboardInterrupt:
+        reason = reason or "interrupted"
+        if schedule is not None and trace is None:
+            assert kind is not None
+            bug, obstacle = _untold(lowered, schedule, kind, uninitialised)
     return Result(
-        verdict=Verdict.BUG if bug else Verdict.INCOMPLETE if obstacle or uncovered else Verdict.OK,
+        verdict=Verdict.BUG if bug else Verdict.INCOMPLETE if obstacle or reason or bounded else Verdict.OK,
         bug=bug,
         coverage=coverage,
         seconds=time.monotonic() - start,
         trace=trace,
         schedule=schedule,
         reason=obstacle or reason,
-        races=_distinct(replayed(replace(race, transforms=transforms)).race for race in racing),
+        races=_distinct(races_told),
     )
 
 
@@ -269,11 +282,26 @@ def _judged(replayed: Replay) -> tuple[Bug | None, str | None]:
     return replayed.bug, None
 
 
-def _distinct(races: Iterable[Race | None]) -> tuple[Race, ...]:
+def _untold(lowered: Lowered, schedule: Schedule, kind: str, uninitialised: bool) -> tuple[Bug | None, str | None]:
+    """The same of an execution that nobody waits to see replayed."""
+    from mazurka.faults import LIMITS
+    from mazurka.replaying import failure_of
+
+    count = len(schedule.steps)
+    where = f"{count:,} step{'' if count == 1 else 's'} from the start; interrupted before it could be told in words"
+    if kind != "failure":
+        return Bug(kind, f"a failure ({kind}) was found, {where}", None, None, None), None
+    failed = failure_of(lowered, schedule, uninitialised=uninitialised)
+    assert failed is not None
+    if failed.fault in LIMITS:
+        return None, f"a limit of Mazurka ({failed.fault.replace('_', ' ')}) was met, {where}"
+    return Bug(failed.kind, f"a failure ({failed.kind}) was found, {where}", None, None, None), None
+
+
+def _distinct(races: Sequence[Race]) -> tuple[Race, ...]:
     """The search tells instructions apart. For a person, one race in the same lines on the same variable is enough."""
     distinct: dict[tuple[object, ...], Race] = {}
     for race in races:
-        assert race is not None
         distinct.setdefault((race.object, frozenset((race.first.place, race.second.place))), race)
     return tuple(distinct.values())
 

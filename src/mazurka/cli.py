@@ -115,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
         "--max-memory",
         type=_size,
         metavar="SIZE",
-        help="stop the search when it takes so much memory: 500M, 4G (default: half of the memory that there is)",
+        help="stop the search when it takes so much memory: 500M, 4GiB (default: half of the memory that there is)",
     )
     states.add_argument("--max-states", type=_count, metavar="N", help="stop the search after N states")
     output = check.add_argument_group("output")
@@ -152,7 +152,7 @@ def _command(commands: Any, name: str, description: str) -> argparse.ArgumentPar
     compiler = command.add_argument_group(
         "compiler", "as a C compiler takes them; -pthread, -l…, -W…, -O… and -g… are accepted, and change nothing"
     )
-    command.set_defaults(compiler_arguments=[])
+    command.set_defaults(compiler_arguments=[], parser=command)
     for option, value, meaning in (
         ("-D", "NAME[=VALUE]", "define a macro"),
         ("-U", "NAME", "undefine a macro"),
@@ -232,7 +232,10 @@ def _count(text: str) -> int:
 def _size(text: str) -> int:
     from mazurka.sizes import parse_size
 
-    value = parse_size(text)
+    try:
+        value = parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
     if not 0 < value < 1 << 63:
         raise argparse.ArgumentTypeError(f"{text} is not a size above 0")
     return value
@@ -247,7 +250,6 @@ def _seed(text: str) -> int:
 
 _seconds.__name__ = "time"  # what argparse calls a value that does not convert
 _count.__name__ = _seed.__name__ = "number"
-_size.__name__ = "size"
 
 
 # ------------------------------------------------------------------------------------------------ commands
@@ -264,7 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(error)
         return EXIT_INPUT
     except KeyboardInterrupt:
-        print("mazurka: interrupted before the search began", file=sys.stderr)
+        print("mazurka: interrupted", file=sys.stderr)
         return 3
     except Exception as error:
         if os.environ.get("MAZURKA_DEBUG"):
@@ -321,7 +323,7 @@ def _parse(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Na
         else:
             unknown.append(word)
     if unknown:
-        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+        (options.parser if options.command else parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     return options
 
 

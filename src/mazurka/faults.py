@@ -19,7 +19,8 @@ LIMITS = frozenset({"too_large", "stack_overflow", "too_many_threads", "too_many
 # Errors about which there is no more to say than what they are.
 _PLAIN = {
     "stack_overflow": "calls nest more than 4,096 deep, which is a limit of Mazurka; let the recursion end earlier",
-    "too_many_threads": "more than 63 threads (those that have ended count), which is a limit of Mazurka; create fewer",
+    "too_many_threads": "more than 63 threads (those that have ended count), which is a limit of Mazurka; reuse "
+    "threads, or create fewer",
     "too_many_choices": "a choice among more than 65,536 values, which is a limit of Mazurka; choose among fewer",
     "undefined_branch": "a branch depends on memory that was never written",
     "undefined_address": "an address depends on memory that was never written",

@@ -50,7 +50,8 @@ class Options:
 @dataclass(frozen=True, slots=True)
 class StateProgress:
     """A search so far: states visited, how many per second, the memory that they take in bytes, the number of steps
-    that lead to the current one, the time in seconds, and whether the reduction is one that misses no bugs."""
+    that lead to the current one, the time in seconds, whether the reduction is one that misses no bugs, and whether a
+    bug was found, so that now a shorter way to it is looked for."""
 
     states: int
     per_second: float
@@ -58,15 +59,18 @@ class StateProgress:
     depth: int
     seconds: float
     sound: bool
+    shortening: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a search has found: the `states` that it covered, `failure`, the schedule of the first bug, and the `reason`
-    why there may be bugs that it did not find, unless it stopped because of that one."""
+    """What a search has found: the `states` that it covered, `failure`, the schedule of the first bug, which is of this
+    `kind` ("failure" or "deadlock"), and the `reason` why there may be bugs that it did not find, unless it stopped
+    because of that one."""
 
     states: States
     failure: Schedule | None
+    kind: str | None
     reason: str | None
 
 
@@ -95,8 +99,8 @@ def explore(lowered: Lowered, options: Options, watch: Callable[[StateProgress],
 
     def tell(seconds: float) -> None:
         assert watch is not None
-        states, _, depth, _, memory, _ = search.progress()
-        watch(StateProgress(states, states / seconds, memory, depth, seconds, sound))
+        states, _, depth, _, memory, _, shortening = search.progress()
+        watch(StateProgress(states, states / seconds, memory, depth, seconds, sound, shortening))
 
     seconds, reason = run(search, options.timeout, tell if watch else None)
     bug, names, finished = search.bug(), tuple(search.thread_names()), search.finished()
@@ -110,7 +114,7 @@ def explore(lowered: Lowered, options: Options, watch: Callable[[StateProgress],
         reason = f"the limit of {options.max_states:,} states was reached"
     else:
         assert reason is not None, "the search ended for no reason"
-    visited, transitions, depth, deepest, memory, restarts = search.progress()
+    visited, transitions, depth, deepest, memory, restarts, _ = search.progress()
     states = States(
         reduction=options.reduction,
         exact=options.exact,
@@ -124,7 +128,7 @@ def explore(lowered: Lowered, options: Options, watch: Callable[[StateProgress],
         per_second=visited / seconds,
     )
     failure = Schedule(names, steps(names, bug[2]), pause_after=PAUSE_AFTER) if bug else None
-    return Outcome(states, failure, reason)
+    return Outcome(states, failure, bug[0] if bug else None, reason)
 
 
 def default_memory_limit() -> int:

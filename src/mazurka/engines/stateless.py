@@ -61,11 +61,13 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a search has found: the `executions` that it covered, `failure`, the schedule of the first bug, `races`,
-    those of the data races, and the `reason` why it did not cover everything, unless it stopped because of the bug."""
+    """What a search has found: the `executions` that it covered, `failure`, the schedule of the first bug, which is of
+    this `kind` ("failure", "deadlock", "livelock", "steps" or "race"), `races`, the schedules of the data races, and
+    the `reason` why it did not cover everything, unless it stopped because of the bug."""
 
     executions: Executions
     failure: Schedule | None
+    kind: str | None
     races: tuple[Schedule, ...]
     reason: str | None
 
@@ -126,7 +128,7 @@ def explore(lowered: Lowered, options: Options, watch: Callable[[Progress], None
         assumed=exploration.assumed(),
         estimate=None if exploration.finished() else progress(seconds).estimate,
     )
-    return Outcome(executions, failure, races, reason)
+    return Outcome(executions, failure, bug[0] if bug else None, races, reason)
 
 
 def _estimate(executions: int, fraction: float) -> int | None:

@@ -27,6 +27,10 @@ _MOST_STEPS = 100
 _FIRST_STEPS = 20
 _LAST_STEPS = 60
 _RACES_SHOWN = 10
+# Where so many of the steps led further away from the start, if there were so many states, the search did hardly
+# anything but follow something that grows.
+_MOSTLY_DEEPER = 0.75
+_MANY_STATES = 1000
 _ROUND = "where a loop would only go round again"
 _UNSOUND = "the unsound reduction"
 
@@ -40,9 +44,11 @@ def progress_line(progress: Progress | StateProgress) -> str:
     """How far a search is, in one line."""
     pace = f"{progress.per_second:,.0f} per second"
     if isinstance(progress, StateProgress):
+        if progress.shortening:
+            return f"bug found; looking for a shorter way to it (Ctrl-C: report now), {progress.seconds:.0f} s"
         doubt = "" if progress.sound else f"{_UNSOUND}: "
         where = f"{format_size(progress.memory)}, depth {progress.depth:,}"
-        return f"{doubt}{progress.states:,} states, {pace}, {where}, {progress.seconds:.0f} s"
+        return f"{doubt}{_count(progress.states, 'state')}, {pace}, {where}, {progress.seconds:.0f} s"
     line = f"{progress.executions:,}"
     if progress.estimate:
         line += f" of {about(progress.estimate)} ({progress.executions / progress.estimate:.0%})"
@@ -63,7 +69,7 @@ def _verdict(result: Result) -> str:
 
 
 def _verdict_on_states(result: Result, states: States) -> str:
-    count = f"{states.visited:,} state{'' if states.visited == 1 else 's'}"
+    count = _count(states.visited, "state")
     if result.verdict is Verdict.OK:
         return f"verified for unbounded executions: all {count} covered ({_time(result)})"
     if states.finished:
@@ -108,7 +114,7 @@ def write(
 ) -> None:
     """Write the whole report. `replay_with` are command lines that show the execution again."""
     remark = _remark(result)
-    if result.trace is None and not result.races:
+    if result.trace is None and not result.races and not replay_with:
         print(summary(result), *([remark] if remark else []), sep="\n", file=to)
         return
     console = _console(to, color, width)
@@ -119,7 +125,7 @@ def write(
     _write_races([race for race in result.races if race.schedule != result.schedule], console)
     if result.trace is not None:
         _write_trace(result.trace, console)
-    else:
+    elif result.races:
         console.print("(--races error shows how a race comes about)", style="dim", highlight=False)
     if replay_with:
         console.print("\nto see it again:", highlight=False)
@@ -150,8 +156,8 @@ def _remark(result: Result) -> str:
     """What else there is to say about the search, below the verdict."""
     match result.coverage:
         case States() as states:
-            explored = f"{states.visited:,} states visited ({_time(result)}), " if result.bug else ""
-            return explored + _effort_for_states(states)
+            explored = f"{_explored_states(result, states)}, " if result.bug else ""
+            return explored + _effort_for_states(states) + _advice_on_states(result, states)
         case Executions(algorithm="replay"):
             return ""
         case executions:
@@ -159,19 +165,35 @@ def _remark(result: Result) -> str:
             return explored if result.bug else ""
 
 
+def _explored_states(result: Result, states: States) -> str:
+    count = _count(states.visited, "state")
+    if states.finished and states.sound:
+        return f"all {count} covered ({_time(result)})"
+    return f"{count} visited ({_time(result)}{f'; {result.reason}' if result.reason else ''})"
+
+
 def _effort_for_states(states: States) -> str:
-    memory = format_size(states.memory)
-    again = f", begun anew {_times(states.restarts)}" if states.restarts else ""
     by = f"the reduction {states.reduction}" if states.sound else f"{_UNSOUND}, which can miss bugs"
     exact = ", on exact states" if states.exact else ""
     return (
-        f"{states.transitions:,} transitions, depth {states.deepest:,} at most, {memory}{again}, by {by}{exact}; data "
-        f"races were not looked for"
+        f"{_count(states.transitions, 'transition')}, depth {states.deepest:,} at most, {format_size(states.memory)}, "
+        f"by {by}{exact}; data races and livelocks were not looked for"
     )
 
 
-def _times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+def _advice_on_states(result: Result, states: States) -> str:
+    """A large number of states suggests that much was tried. Not so where one thread counts, and that is all."""
+    deeper = states.visited > _MANY_STATES and states.deepest >= _MOSTLY_DEEPER * states.transitions
+    if result.bug or states.finished or not deeper:
+        return ""
+    return (
+        "\nnearly every step led to a new state, further from the start: it seems that something keeps growing, and "
+        "other ways were hardly tried; try --engine stateless with --unroll N or --algorithm random"
+    )
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _executions(result: Result, executions: Executions) -> str:
@@ -200,7 +222,7 @@ def _within(executions: Executions) -> str:
     """What a search is worth in which loops were stopped at their bound."""
     if executions.unroll is None:
         return "no bug within the bound on loops"
-    return f"no bug within {executions.unroll:,} iteration{'' if executions.unroll == 1 else 's'} of each loop"
+    return f"no bug within {_count(executions.unroll, 'iteration')} of each loop"
 
 
 def _time(result: Result) -> str:
