@@ -51,9 +51,11 @@ bool does_no_more(std::span<const Access> now, std::span<const Access> before, s
     return dominates(now, first) && std::ranges::all_of(now, [&](const Access& access) { return writes_within(access, before) || writes_within(access, first); });
 }
 
-// Such a section may be held up by one of them, or touch it, in some orders only.
+// Such a section may be held up by one of them, or touch it, in some orders only. (Not so by the end of its thread's own objects.)
 bool touches_several_objects(std::span<const Access> accesses) {
-    return std::ranges::any_of(accesses, [&](const Access& access) { return object_of(access.address) != object_of(accesses[0].address); });
+    return std::ranges::any_of(accesses, [&](const Access& access) {
+        return access.ordering != Ordering::lifetime && object_of(access.address) != object_of(accesses[0].address);
+    });
 }
 
 }  // namespace
