@@ -1,6 +1,6 @@
 // The states that were met: a hash table without pointers, of 16 bytes an entry.
 //
-// An entry is a fingerprint of 126 bits, or, if the states themselves are kept, 64 bits of it and where in one long array the state
+// An entry is a fingerprint of 125 bits, or, if the states themselves are kept, 64 bits of it and where in one long array the state
 // lies. Two bits are the search's own. Entries lie in the order of their hashes, but for collisions, so that the table can grow by any
 // factor: between a half and three quarters of it are in use, which makes 21 to 32 bytes a state.
 #pragma once
