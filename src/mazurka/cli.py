@@ -110,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
         "made safe in an older way; none: they run everywhere; unsound: not made safe, can miss bugs, for comparison "
         "only (default: cpc)",
     )
-    states.add_argument("--exact", action="store_true", help="compare whole states, not fingerprints of 126 bits")
+    states.add_argument("--exact", action="store_true", help="compare whole states, not fingerprints of 125 bits")
     states.add_argument(
         "--max-memory",
         type=_size,
