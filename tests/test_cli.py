@@ -7,7 +7,6 @@ import json
 import os
 import pty
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +17,7 @@ from mazurka import cli
 from mazurka.reports.text import _shorter, summary
 from mazurka.result import Executions, Result, Verdict
 from mazurka.trace import Action
+from tests.interrupting import interrupt_check
 
 REPORTS = Path(__file__).parent / "reports"
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -293,26 +293,8 @@ def test_a_limit_of_mazurka_is_3_and_shows_where(here: Path, capsys: pytest.Capt
 
 
 def test_an_interrupt_is_3_and_says_what_was_covered(here: Path) -> None:
-    master, slave = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "mazurka.cli", "check", "endless.c", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=slave,
-        text=True,
-        # Where the tests run in the background of a script, interrupts are ignored, and children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    ) as process:
-        try:
-            seen = b""
-            while b"executions" not in seen:  # the search has begun
-                seen += os.read(master, 1000)
-            process.send_signal(signal.SIGINT)
-            out, _ = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    os.close(master)
-    os.close(slave)
-    assert process.returncode == 3
+    code, out = interrupt_check(["endless.c", "--json"], b"executions")
+    assert code == 3
     result = json.loads(out)
     assert (result["verdict"], result["reason"]) == ("incomplete", "interrupted")
     assert result["complete"] > 0

@@ -5,11 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import pty
 import re
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +20,7 @@ from mazurka.program.program import Program
 from mazurka.reports.text import progress_line, summary, write
 from mazurka.sizes import format_size, parse_size
 from mazurka.transforms import prepare
+from tests.interrupting import interrupt_check
 
 REDUCTIONS = ["cpc", "cycle-detection", "none"]
 
@@ -299,26 +296,8 @@ def test_a_limit_ends_the_search_as_incomplete(here: Path) -> None:
 
 
 def test_an_interrupt_ends_the_search_as_incomplete(here: Path) -> None:
-    master, slave = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "mazurka.cli", "check", "--engine", "stateful", "counting.c", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=slave,
-        text=True,
-        # Where the tests run in the background of a script, interrupts are ignored, and children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    ) as process:
-        try:
-            seen = b""
-            while b"states" not in seen:  # the search has begun
-                seen += os.read(master, 1000)
-            process.send_signal(signal.SIGINT)
-            out, _ = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    os.close(master)
-    os.close(slave)
-    assert process.returncode == 3
+    code, out = interrupt_check(["--engine", "stateful", "counting.c", "--json"], b"states")
+    assert code == 3
     result = json.loads(out)
     assert (result["verdict"], result["reason"], result["finished"]) == ("incomplete", "interrupted", False)
     assert result["states"] > 0 and result["per_second"] > 0

@@ -123,7 +123,6 @@ bool StateSearch::try_step(Visit& visit) {
         const Waiting waiting = machine_.waiting();
         back_to(visit);
         if (machine_.ranges().empty()) note_circle(thread, waiting);
-        next_choice(visit);
         return true;
     }
     ++transitions_;
@@ -136,7 +135,6 @@ bool StateSearch::try_step(Visit& visit) {
     if (failed) {
         report_failure();
         back_to(visit);
-        next_choice(visit);
         return true;
     }
     bool phase = mover.right && (visit.phase || !mover.left);
@@ -180,7 +178,6 @@ bool StateSearch::try_step(Visit& visit) {
     if ((known & StateTable::completed) != 0) complete(visit);
     if (options_.reduction == Reduction::cycle_detection && !visit.phase && (known & StateTable::on_stack) != 0) visit.xend = true;
     back_to(visit);
-    next_choice(visit);
     return true;
 }
 
@@ -199,16 +196,12 @@ void StateSearch::pop() {
     stack_.pop_back();
     if (stack_.empty()) return;
     back_to(stack_.back());
-    next_choice(stack_.back());
 }
 
-void StateSearch::back_to(const Visit& visit) {
+// From the step that was tried, to what is tried next: the choices after those that the thread has made, if there are any.
+void StateSearch::back_to(Visit& visit) {
     machine_.rewind(visit.mark);
     words_.threads[visit.thread] = visit.summary;
-}
-
-// Of the thread that is being tried, the choices after those that it has made.
-void StateSearch::next_choice(Visit& visit) {
     while (choices_.size() > visit.choices) {
         if (++choices_.back().value < choices_.back().range) return;
         choices_.pop_back();

@@ -96,8 +96,7 @@ private:
     bool try_next_thread(Visit& visit);
     void enter(std::size_t index, Slot thread, bool right, bool phase, bool xend);
     void pop();
-    void back_to(const Visit& visit);
-    void next_choice(Visit& visit);
+    void back_to(Visit& visit);
     // Before the commit it does not matter.
     bool completed(const Visit& visit) const { return visit.index != not_stored && (table_.flags(visit.index) & StateTable::completed) != 0; }
     void complete(Visit& visit) {

@@ -82,8 +82,10 @@ Machine::Machine(const Code& code, MachineOptions options, std::span<const Threa
         std::ranges::copy(global.bytes, spaces_[0].bytes.begin() + static_cast<std::ptrdiff_t>(object.at));
         std::fill(spaces_[0].undefined.begin() + static_cast<std::ptrdiff_t>(object.at), spaces_[0].undefined.end(), u8{0});
     }
-    written_globals_.initial = spaces_[0].bytes;
-    written_globals_.known.resize(spaces_[0].bytes.size() / 8);
+    if (options_.follow_pointers) {
+        written_globals_.initial = spaces_[0].bytes;
+        written_globals_.known.resize(spaces_[0].bytes.size() / 8);
+    }
     start_thread(1, code.entry, {}, {}, {});
     summarise_memory();
 }
@@ -359,7 +361,7 @@ void Machine::start_thread(Slot slot, u32 function, std::span<const u64> argumen
         std::ranges::copy(data.bytes, space.bytes.begin() + static_cast<std::ptrdiff_t>(object.at));
         std::fill(space.undefined.begin() + static_cast<std::ptrdiff_t>(object.at), space.undefined.end(), u8{0});
     }
-    if (slot == 1) {
+    if (slot == 1 && options_.follow_pointers) {
         written_locals_.initial = space.bytes;
         written_locals_.known.resize(space.bytes.size() / 8);
     }
@@ -428,7 +430,7 @@ Machine::Outcome Machine::step(Slot slot, std::span<const u32> choices) {
     claims_.clear();
     guard_accesses_ = 0;
     assumes_ = false;
-    const Op op = code_.instructions[threads_[slot].frames[threads_[slot].state.frames - 1].pc].op;
+    const Op op = code_.instructions[position(slot)].op;
     section_ = op == Op::atomic_begin;
     own_section_ = section_ && !code_.functions[threads_[slot].frames[threads_[slot].state.frames - 1].function].library;
     varies_ = section_ || op == Op::compare_exchange;
@@ -773,7 +775,8 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             }
             case Op::fneg:
                 look_at(in.a);
-                set(in.dst, value(in.a) ^ u64{1} << (in.bits - 1), undef(in.a)); break;
+                set(in.dst, value(in.a) ^ u64{1} << (in.bits - 1), undef(in.a));
+                break;
             case Op::fabs: float_unary(in, [](auto x) { return std::fabs(x); }); break;
             case Op::fsqrt: float_unary(in, [](auto x) { return std::sqrt(x); }); break;
             case Op::ffloor: float_unary(in, [](auto x) { return std::floor(x); }); break;
@@ -782,7 +785,8 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             case Op::fround: float_unary(in, [](auto x) { return std::round(x); }); break;
             case Op::ctpop:
                 look_at(in.a);
-                set(in.dst, static_cast<u64>(std::popcount(value(in.a))), spoil_all(undef(in.a), in.bits)); break;
+                set(in.dst, static_cast<u64>(std::popcount(value(in.a))), spoil_all(undef(in.a), in.bits));
+                break;
             case Op::ctlz: {
                 look_at(in.a);
                 const u64 zeros = static_cast<u64>(std::countl_zero(value(in.a))) - (64u - in.bits);
@@ -797,10 +801,12 @@ Machine::Stop Machine::run(Slot slot, bool take) {
             }
             case Op::bswap:
                 look_at(in.a);
-                set(in.dst, byte_swap(value(in.a), in.bits), byte_swap(undef(in.a), in.bits)); break;
+                set(in.dst, byte_swap(value(in.a), in.bits), byte_swap(undef(in.a), in.bits));
+                break;
             case Op::bitreverse:
                 look_at(in.a);
-                set(in.dst, bit_reverse(value(in.a), in.bits), bit_reverse(undef(in.a), in.bits)); break;
+                set(in.dst, bit_reverse(value(in.a), in.bits), bit_reverse(undef(in.a), in.bits));
+                break;
             case Op::select: {
                 const bool condition = value(in.a) != 0;
                 const i32 chosen = condition ? in.b : in.c;

@@ -130,7 +130,7 @@ public:
     bool at_guarded_access(Slot thread) const {
         const Thread& of = threads_[thread];
         if (of.state.status != Status::ready) return false;
-        const Instruction& next = code_.instructions[of.frames[of.state.frames - 1].pc];
+        const Instruction& next = code_.instructions[position(thread)];
         return next.op == Op::atomic_begin && next.c != 0;
     }
     // Take the step that a thread would take if the guards of its loops let it pass.
