@@ -1,0 +1,181 @@
+"""A program as threads of guarded transitions.
+
+A *location* is a point of one thread right before an event (a step of the virtual machine), with the calls that led
+there: functions are inlined. A *transition* is that event and what the thread computes on its own after it, up to the
+next location: so transitions are the steps of the machine, and a path of the model can be replayed. Where a thread
+computes on its own in a loop, the loop's head is a location as well and the transitions from it are `silent`: they
+belong to the same step.
+
+The threads are all those that the program can create; until it is, a thread stays at its first location, `unborn`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mazurka.engines.abstract.terms import Term
+from mazurka.program.instructions import Location as SourceLocation
+from mazurka.schedule import Transformations
+
+# "unborn": not created yet. "end": the thread has ended. "stuck": a false assumption has stopped it for good.
+# "exit": the whole program has ended. "failed": see the transition's `failure`. None: the thread goes on.
+Rest = Literal["unborn", "end", "stuck", "exit", "failed"]
+
+
+@dataclass(eq=False, slots=True)
+class Variable:
+    """What states assign values to: a word of memory (`thread` is None: shared, or the thread that alone can reach it),
+    an array of them, or a register that is live at some location. `term` is how terms refer to it in the state before a
+    transition. `initial` is one value, one for each element of an array, or None: any (no location is reached at which
+    it matters).
+
+    explicit: its values follow from constants and other explicit variables alone, and are few. Abstract states know
+    them exactly.
+
+    `address` is where a word of memory lies in the virtual machine; `display` is how the source calls it."""
+
+    term: Term
+    initial: int | tuple[int, ...] | None
+    thread: int | None = None
+    explicit: bool = False
+    address: int | None = None
+    display: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.term.name
+
+    @property
+    def is_array(self) -> bool:
+        return self.term.length is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A shared variable that an event touches; of an array the element at `index` (over the state before the transition
+    and its inputs)."""
+
+    variable: Variable
+    index: Term | None
+    reads: bool
+    writes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A nondeterministic value that a transition uses: any number below `count`. As a choice of the virtual machine."""
+
+    term: Term
+    count: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an execution goes wrong. kind: as `mazurka.result.Bug.kind`, or "beyond": the program does something there
+    that this engine cannot follow, and `message` says what."""
+
+    kind: str
+    message: str
+    location: SourceLocation | None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What stands at a location, for people and for the native build: the event after it.
+
+    `frames` are the instructions of the thread's calls, innermost first, as code positions of the virtual machine
+    (`Operation.frames`). `calls` are the lines of the LLVM text of the calls of user code that lead there, outermost
+    first, and `line` that of the instruction of user code itself (the access, or the call of a library function);
+    `ordinal` counts the events of one such library call. `operation` names that library function, if any. `what` is in
+    words: "reads count", "locks m"."""
+
+    what: str
+    source: SourceLocation | None
+    function: str
+    frames: tuple[int, ...]
+    calls: tuple[tuple[str, int], ...] = ()
+    line: tuple[str, int] | None = None
+    ordinal: int = 0
+    operation: str | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Location:
+    """A point of one thread. `enabled` says in which states the thread can take its next step; the conditions of the
+    `transitions` exclude each other (for equal inputs) and hold, for some input, where `enabled` does."""
+
+    thread: int
+    number: int  # in its thread; 0 is `unborn`, except in the first thread
+    enabled: Term
+    transitions: list[Transition] = field(default_factory=list)
+    rest: Rest | None = None
+    point: Point | None = None
+
+    @property
+    def may_block(self) -> bool:
+        return not self.enabled.is_true
+
+
+@dataclass(eq=False, slots=True)
+class Transition:
+    """`condition` includes that the event is enabled. `assigns` are the values after it, over the state before it;
+    other variables keep theirs. `starts` are the threads that it creates. `back`: it goes round a loop. `inputs` are in
+    the order of the machine's choices."""
+
+    number: int  # in the model
+    thread: int
+    source: Location
+    target: Location
+    condition: Term
+    assigns: dict[Variable, Term] = field(default_factory=dict)
+    inputs: tuple[Input, ...] = ()
+    accesses: tuple[Access, ...] = ()
+    starts: tuple[int, ...] = ()
+    failure: Failure | None = None
+    silent: bool = False
+    back: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Thread:
+    """`name` is that of the virtual machine: "main", "main.1", ...; `display` how people call it: its function. `entry`
+    is where it begins once it exists (for the first thread: at once)."""
+
+    number: int
+    name: str
+    display: str
+    entry: Location
+    locations: list[Location] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Model:
+    threads: list[Thread] = field(default_factory=list)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    transitions: list[Transition] = field(default_factory=list)
+    transforms: Transformations = field(default_factory=Transformations)
+
+    @property
+    def initial_locations(self) -> tuple[Location, ...]:
+        return tuple(thread.entry if thread.number == 0 else thread.locations[0] for thread in self.threads)
+
+
+def dependent(one: Transition, other: Transition, *, elements: bool = False) -> bool:
+    """Whether the order of two transitions can matter. With `elements`, accesses to different elements of an array are
+    known to be independent if both indices are constants."""
+    if one.thread == other.thread or one.thread in other.starts or other.thread in one.starts:
+        return True
+    if "exit" in (one.target.rest, other.target.rest):
+        return True
+    return any(
+        mine.variable is yours.variable and (mine.writes or yours.writes) and not (elements and _apart(mine, yours))
+        for mine in one.accesses
+        for yours in other.accesses
+    )
+
+
+def _apart(mine: Access, yours: Access) -> bool:
+    if mine.index is None or yours.index is None:
+        return False
+    return mine.index.is_constant and yours.index.is_constant and mine.index is not yours.index
