@@ -17,12 +17,14 @@ from mazurka.program.types import PTR, Type
 @dataclass(frozen=True, slots=True)
 class Location:
     """A place in a source file. Column 0 is unknown. `function` is set for code that was put into another function
-    (`transforms.inline`): the one that it comes from."""
+    (`transforms.inline`): the one that it comes from. `text` is where it is in what the compiler made of the source:
+    file and line, after those of the calls whose place it has taken."""
 
     file: str
     line: int
     column: int = 0
     function: str | None = None
+    text: tuple[tuple[str, int], ...] = field(default=(), compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"

@@ -218,7 +218,8 @@ def _location(instruction: Instruction, function: Function, call: Call) -> Locat
     if function.library:
         return call.location
     location = instruction.location or function.location
-    return location and replace(location, function=location.function or function.name)
+    around = call.location.text if call.location else ()
+    return location and replace(location, function=location.function or function.name, text=around + location.text)
 
 
 def _is_recursive(program: Program, function: Function) -> bool:

@@ -99,7 +99,7 @@ class _Lowering:
         return ~self.constants.setdefault((value, undefined), len(self.constants))
 
 
-def _bits_of(value: ins.Constant) -> int:
+def bits_of(value: ins.Constant) -> int:
     if isinstance(value.type, Float):
         return int.from_bytes(struct.pack("<f" if value.type.bits == 32 else "<d", value.value), "little")
     return int(value.value) % (1 << value.type.bits)
@@ -160,7 +160,7 @@ class _FunctionLowering:
                 return self.numbers[value]
             case ins.Constant():
                 undefined = (1 << value.type.bits) - 1 if value.undefined else 0
-                return self.whole.constant(_bits_of(value), undefined)
+                return self.whole.constant(bits_of(value), undefined)
             case ins.GlobalAddress(name, offset):
                 return self.whole.constant((self.whole.addresses[name] + offset) % 2**64)
             case ins.FunctionAddress(name):

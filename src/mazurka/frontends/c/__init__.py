@@ -41,13 +41,18 @@ def load_c_program(
     compiler_arguments: Sequence[str] = (),
     program_arguments: Sequence[str] = (),
     cc: str | None = None,
+    inputs: bool = False,
 ) -> Program:
-    """Compile, link and translate. `program_arguments` are what `main` gets as argv[1], ..."""
+    """Compile, link and translate. `program_arguments` are what `main` gets as argv[1], ... With `inputs`, the program
+    may call `__VERIFIER_nondet_int` and the like."""
     if not files:
         raise InputError("no input file; name at least one C, C++ or LLVM file")
     compiler = named_compiler(cc) if cc is not None else bundled_compiler()
     modules = [Module(load_text(file, compiler, compiler_arguments), str(file)) for file in files]
-    modules += [Module(text, name, library=True) for name, text in library_texts(compiler).items()]
+    library = library_texts(compiler)
+    if not inputs:
+        del library["inputs.c"]
+    modules += [Module(text, name, library=True) for name, text in library.items()]
     spellings = {os.path.abspath(file): str(file) for file in files}
     linker = Linker(modules, spellings, system_directories(compiler))
     users = modules[: len(files)]

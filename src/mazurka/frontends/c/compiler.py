@@ -24,7 +24,10 @@ CPP_SUFFIXES = frozenset({".cc", ".cpp", ".cxx", ".c++", ".C", ".ii"})
 LLVM_SUFFIXES = frozenset({".ll", ".bc"})
 
 # The target makes the result independent of the machine.
-_BEFORE = ("-target", "x86_64-linux-gnu", "-w", "-UNDEBUG", "-fno-discard-value-names", "-fno-math-errno", "-fPIC")
+_BEFORE = (
+    "-target", "x86_64-linux-gnu", "-w", "-UNDEBUG", "-D__MAZURKA__", "-fno-discard-value-names", "-fno-math-errno",
+    "-fPIC",
+)  # fmt: skip
 # After the user's own options, so that they hold whatever those say.
 _AFTER = (
     "-O0", "-g", "-gdwarf-4", "-fno-sanitize=all", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-S", "-emit-llvm",
@@ -190,7 +193,7 @@ def library_texts(compiler: Compiler) -> dict[str, str]:
     digest = hashlib.sha256(repr((compiler.version(), _BEFORE, _AFTER, _C_HEADERS, _C_MACROS)).encode())
     for part in [*sources, *sorted(folder.glob("*.h"))]:
         digest.update(part.name.encode() + b"\0" + part.read_bytes() + b"\0")
-    cache = _cache_directory()
+    cache = cache_directory()
     kept = cache / f"library-{digest.hexdigest()[:32]}" if cache else None
     return {source.name: _model(source, compiler, kept) for source in sources}
 
@@ -205,7 +208,7 @@ def _model(source: Path, compiler: Compiler, kept: Path | None) -> str:
     return text
 
 
-def _cache_directory() -> Path | None:
+def cache_directory() -> Path | None:
     """The user's, if there is a place for one."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(base):  # others are to be ignored

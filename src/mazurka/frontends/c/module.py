@@ -204,15 +204,16 @@ class Module:
         cursor.expect(",")
         return cursor.operand() if cursor.at_type() else Operand(POINTER, cursor.value(POINTER))
 
-    def body(self, name: str) -> dict[str, list[str]]:
-        """The instructions of a function, by the label of their block; the first one is the entry."""
+    def body(self, name: str) -> dict[str, list[tuple[int, str]]]:
+        """The instructions of a function, each with its line in the text (from 1), by the label of their block; the
+        first one is the entry."""
         start = self.symbols[name].start
         # A block without a name is numbered, together with the parameters and the results that have none.
         unnamed = sum(parameter.name.isdigit() for parameter in self.header(name).parameters)
-        blocks: dict[str, list[str]] = {}
-        current: list[str] | None = None
+        blocks: dict[str, list[tuple[int, str]]] = {}
+        current: list[tuple[int, str]] | None = None
         in_switch = False
-        for line in self.lines[start + 1 :]:
+        for number, line in enumerate(self.lines[start + 1 :], start + 2):
             if line.startswith("}"):
                 break
             if not line or line[0] == ";":
@@ -228,10 +229,11 @@ class Module:
                 current = blocks[str(unnamed)] = []
             # The cases of a switch and the clauses of other instructions continue the line before.
             if in_switch or line.startswith("      "):
-                current[-1] += " " + line.strip()
+                first, begun = current[-1]
+                current[-1] = (first, f"{begun} {line.strip()}")
                 in_switch = in_switch and not line.startswith("  ]")
             else:
-                current.append(line.strip())
+                current.append((number, line.strip()))
                 in_switch = line.startswith("  switch ") and "]" not in line
         return blocks
 

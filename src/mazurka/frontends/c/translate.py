@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast, get_args
 
 from mazurka.errors import InputError
@@ -193,7 +193,7 @@ class FunctionTranslator:
     def _translate(self) -> None:
         text = self.module.body(self.definition.name)
         for lines in text.values():
-            for line in lines:
+            for _, line in lines:
                 self._names.update(name_of(name) for name in _LOCAL.findall(line))
                 if (declare := _DECLARE.match(line)) is not None:
                     self._variables[name_of(declare[1])] = int(declare[2])
@@ -255,13 +255,15 @@ class FunctionTranslator:
         """A convention of SV-COMP, for functions of the program (`__VERIFIER_atomic_begin` is one of the library)."""
         return self.definition.name.startswith("__VERIFIER_atomic_") and not self.module.library
 
-    def _translate_block(self, lines: Sequence[str]) -> None:
-        for line in lines:
+    def _translate_block(self, lines: Sequence[tuple[int, str]]) -> None:
+        for number, line in lines:
             if line.startswith("#"):
                 continue
             debug = _DEBUG.search(line)
             if debug is not None:
                 self.location = self._debug.location(int(debug[1])) or self.location
+            if self.location is not None and not self.module.library:
+                self.location = replace(self.location, text=((self.module.origin, number),))
             cursor = self.module.cursor(line)
             result = None
             if cursor.peek(1) == "=":
