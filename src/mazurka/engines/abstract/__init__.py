@@ -2,6 +2,46 @@
 
 terms.py       expressions over bit-vectors and arrays
 model.py       a program as threads of guarded transitions
-extraction.py  from a `Program` to a `Model`
+extraction.py  from a `Program` to a `Model`, in rounds
+paths.py       ... what is known of a thread at a location, and on the way from one to the next
+stepping.py    ... the instructions on that way
+memory.py      ... memory, as words and arrays
+values.py      ... which values they can have
+output.py      ... what is computed only to be printed
+assembly.py    ... the locations and transitions that come of it
 proof.py       what an iteration yields: a finite proof that its schedules are safe
 """
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+
+from mazurka.engines.abstract.model import Model
+
+
+def load_model(
+    files: Sequence[str | PathLike[str]],
+    *,
+    compiler_arguments: Sequence[str] = (),
+    program_arguments: Sequence[str] = (),
+    cc: str | None = None,
+) -> Model:
+    """The model of a program from source files."""
+    from mazurka.engines.abstract.extraction import extract
+    from mazurka.frontends.c import load_c_program
+    from mazurka.schedule import Transformations
+    from mazurka.transforms import prepare
+    from mazurka.transforms.lowering import lower
+
+    # A loop that waits goes round: what it has read it may read again later, which matters to schedules.
+    transforms = Transformations(purity=False)
+    program = load_c_program(
+        [str(file) for file in files],
+        compiler_arguments=compiler_arguments,
+        program_arguments=program_arguments,
+        cc=cc,
+        inputs=True,
+    )
+    prepare(program, purity=transforms.purity, awaits=transforms.awaits, unroll=transforms.unroll)
+    return extract(program, lower(program), transforms)

@@ -12,15 +12,22 @@ The threads are all those that the program can create; until it is, a thread sta
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from mazurka.engines.abstract.terms import Term
 from mazurka.program.instructions import Location as SourceLocation
 from mazurka.schedule import Transformations
 
+if TYPE_CHECKING:
+    from mazurka.program.program import Program
+    from mazurka.transforms.lowering import Lowered
+
 # "unborn": not created yet. "end": the thread has ended. "stuck": a false assumption has stopped it for good.
 # "exit": the whole program has ended. "failed": see the transition's `failure`. None: the thread goes on.
+Unnoticed = Literal["section", "alone", "private"]
 Rest = Literal["unborn", "end", "stuck", "exit", "failed"]
+
+Waits = Literal["await", "loop", "assume"]
 
 
 @dataclass(eq=False, slots=True)
@@ -33,7 +40,8 @@ class Variable:
     explicit: its values follow from constants and other explicit variables alone, and are few. Abstract states know
     them exactly.
 
-    `address` is where a word of memory lies in the virtual machine; `display` is how the source calls it."""
+    `address` is where a word of memory lies in the virtual machine (of an array, the first; the others follow it at
+    distances of `stride` bytes); `display` is how the source calls it."""
 
     term: Term
     initial: int | tuple[int, ...] | None
@@ -41,6 +49,7 @@ class Variable:
     explicit: bool = False
     address: int | None = None
     display: str = ""
+    stride: int = 0
 
     @property
     def name(self) -> str:
@@ -103,7 +112,10 @@ class Point:
 @dataclass(eq=False, slots=True)
 class Location:
     """A point of one thread. `enabled` says in which states the thread can take its next step; the conditions of the
-    `transitions` exclude each other (for equal inputs) and hold, for some input, where `enabled` does."""
+    `transitions` exclude each other (for equal inputs) and hold, for some input, where `enabled` does. `waits` is what
+    it means if the thread stays here for good: "await": it is in a deadlock; "loop": it goes round a loop in which
+    nothing changes; "assume": an assumption of the program does not hold. `holder` is the address of the control block
+    of the thread that holds what is awaited (null: nobody in particular), where that is one value."""
 
     thread: int
     number: int  # in its thread; 0 is `unborn`, except in the first thread
@@ -111,6 +123,8 @@ class Location:
     transitions: list[Transition] = field(default_factory=list)
     rest: Rest | None = None
     point: Point | None = None
+    waits: Waits = "await"
+    holder: Term | None = None
 
     @property
     def may_block(self) -> bool:
@@ -120,8 +134,8 @@ class Location:
 @dataclass(eq=False, slots=True)
 class Transition:
     """`condition` includes that the event is enabled. `assigns` are the values after it, over the state before it;
-    other variables keep theirs. `starts` are the threads that it creates. `back`: it goes round a loop. `inputs` are in
-    the order of the machine's choices."""
+    other variables keep theirs. `starts` are the threads that it creates. `back`: it goes round a loop. `prints`: what
+    follows the event prints something. `inputs` are in the order of the machine's choices."""
 
     number: int  # in the model
     thread: int
@@ -135,6 +149,7 @@ class Transition:
     failure: Failure | None = None
     silent: bool = False
     back: bool = False
+    prints: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -155,6 +170,11 @@ class Model:
     variables: dict[str, Variable] = field(default_factory=dict)
     transitions: list[Transition] = field(default_factory=list)
     transforms: Transformations = field(default_factory=Transformations)
+    program: Program | None = None  # what it was made from, ...
+    lowered: Lowered | None = None  # ... and its code, to replay paths
+    # Where user code accesses memory without an event of its own, as `Point.line` and `calls`, and why: in an atomic
+    # section, while the first thread is alone, or because nobody else can notice.
+    unnoticed: dict[tuple[tuple[str, int], tuple[tuple[str, int], ...]], set[Unnoticed]] = field(default_factory=dict)
 
     @property
     def initial_locations(self) -> tuple[Location, ...]:

@@ -13,6 +13,8 @@ from weakref import WeakValueDictionary
 # An array's width is that of its elements; its `length` tells it from a number. Indices have this width.
 INDEX_WIDTH: Final = 64
 
+_WIDEST: Final = 4096  # bits of a number that is read from a file
+
 BINARY: Final = (
     "add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "and", "or", "xor", "shl", "lshr", "ashr",
 )  # fmt: skip
@@ -285,6 +287,19 @@ def substitute(term: Term, replacements: Mapping[Term, Term]) -> Term:
 def evaluate(term: Term, values: Mapping[Term, int | Sequence[int]]) -> int:
     """The value of a number or condition where all of its variables have values (arrays: all of their elements). An
     index beyond an array reads 0."""
+    value = _meaning(term, values)
+    assert isinstance(value, int)
+    return value
+
+
+def evaluate_array(term: Term, values: Mapping[Term, int | Sequence[int]]) -> Sequence[int]:
+    """The elements of an array where all of its variables have values."""
+    elements = _meaning(term, values)
+    assert not isinstance(elements, int)
+    return elements
+
+
+def _meaning(term: Term, values: Mapping[Term, int | Sequence[int]]) -> int | Sequence[int]:
     memo: dict[Term, int | Sequence[int]] = {}
 
     def visit(current: Term) -> int | Sequence[int]:
@@ -327,7 +342,7 @@ def evaluate(term: Term, values: Mapping[Term, int | Sequence[int]]) -> int:
         assert isinstance(value, int)
         return value
 
-    return number(term)
+    return visit(term)
 
 
 def _signed(value: int, width: int) -> int:
@@ -418,6 +433,11 @@ def parse(text: str, variables: Mapping[str, Term]) -> Term:
             raise ValueError(f"'{token}' where a number is expected")
         return int(token)
 
+    def width(bits: int) -> int:
+        if not 0 < bits <= _WIDEST:
+            raise ValueError(f"no number has {bits} bits")
+        return bits
+
     def read() -> Term:
         token = take()
         if token in ("true", "false"):
@@ -428,7 +448,8 @@ def parse(text: str, variables: Mapping[str, Term]) -> Term:
             return variables[token]
         op = take()
         if op[:1] == "i" and op[1:].isdigit():
-            result = constant(number(), int(op[1:]))
+            bits = width(int(op[1:]))
+            result = constant(number(), bits)
             close()
             return result
         extra = number() if op in CONVERSIONS or op == "array" else 0
@@ -449,7 +470,7 @@ def parse(text: str, variables: Mapping[str, Term]) -> Term:
             if op in COMPARISONS:
                 return compare(op, *args)
             if op in CONVERSIONS:
-                return convert(op, args[0], extra)
+                return convert(op, args[0], width(extra))
             if op == "ite":
                 return ite(*args)
             if op == "select":
