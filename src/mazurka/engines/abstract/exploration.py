@@ -1,0 +1,236 @@
+"""What all searches over abstract reachability trees share: making nodes, covering them, telling what went wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mazurka.engines.abstract.labels import Labels
+from mazurka.engines.abstract.memory import address_of
+from mazurka.engines.abstract.model import Failure, Location, Model, Transition, dependent
+from mazurka.engines.abstract.proof import Counterexample
+from mazurka.engines.abstract.solver import Solver
+from mazurka.engines.abstract.terms import TRUE, Term, compare, conjunction, constant, negation, substitute, variable
+from mazurka.engines.abstract.tree import Key, Node, root_of
+from mazurka.errors import InputError
+from mazurka.schedule import Schedule, Step
+
+# Locations at which threads wait for ever, in the states of a condition.
+Deadlock = tuple[tuple[Location, ...], Term]
+
+
+@dataclass(slots=True)
+class Counters:
+    nodes: int = 0  # made
+    covered: int = 0  # coverings made
+
+
+class Exploration:
+    """A tree that grows. `open` are the nodes to be looked at; `found` is what has gone wrong so far."""
+
+    def __init__(self, model: Model, solver: Solver, counters: Counters, *, shortcuts: bool) -> None:
+        self.model = model
+        self.solver = solver
+        self.counters = counters
+        self.labels = Labels(solver, shortcuts=shortcuts)
+        self.found: list[Counterexample] = []
+        self.begin()
+
+    def begin(self) -> None:
+        """A tree with nothing but a root."""
+        self.root = root_of(self.model)
+        self.made = 1
+        self.by_key: dict[Key, list[Node]] = {self.root.key: [self.root]}
+        self.open: list[Node] = [self.root]
+        self.labels.changed.clear()
+        self.counters.nodes += 1
+
+    # ------------------------------------------------------------------------------------------- growing
+
+    def child(self, node: Node, transition: Transition) -> Node:
+        """Where a transition leads; not in the tree yet."""
+        number = self.made
+        self.made += 1
+        names = {each.term: variable(f"{each.term.name}@{number}", each.term.width) for each in transition.inputs}
+        now = {**node.values, **names}
+        ranges = [substitute(compare("ult", each.term, each.count), now) for each in transition.inputs]
+        taken = [each for each in [substitute(transition.condition, now), *ranges] if not each.is_true]
+        feasible = node.feasible and not self.solver.implies(node.path, negation(conjunction(taken)))
+        values = dict(node.values)
+        for assigned, value in transition.assigns.items():
+            values[assigned.term] = substitute(value, now)
+        explicit = {term: values[term] for term in node.explicit}
+        assert all(value.is_constant for value in explicit.values()), (transition.number, explicit)
+        locations = list(node.locations)
+        locations[transition.thread] = transition.target
+        for started in transition.starts:
+            locations[started] = self.model.threads[started].entry
+        path = (*node.path, *taken)
+        inputs = tuple(names.values())
+        return Node(number, node, transition, tuple(locations), explicit, values, path, inputs, feasible)
+
+    def attach(self, node: Node, thread: int, children: list[Node]) -> None:
+        node.children[thread] = children
+        for child in children:
+            self.by_key.setdefault(child.key, []).append(child)
+        self.counters.nodes += len(children)
+        self.open += reversed(children)
+
+    def exclude(self, node: Node, transition: Transition, *, is_shortcut: bool = False) -> bool:
+        """Let the label of a node say that a transition is impossible, as it is on the path there."""
+        never = self.labels.never(node, transition)
+        if never is not None and self.labels.require(node, never, is_shortcut):
+            return True
+        if transition.failure is not None:
+            raise InputError(
+                f"{_place(transition.failure)}whether this can fail depends on inputs in a way that this engine cannot "
+                f"describe ({transition.failure.message}): restrict them with __VERIFIER_assume where they are made"
+            )
+        return False
+
+    # ------------------------------------------------------------------------------------------ covering
+
+    def missing(self, node: Node, other: Node) -> list[Term]:
+        """What is known at `other` and does not follow at `node`, as far as that can be seen from the paths to them
+        from their last common ancestor. The rest is known at `node` from now on."""
+        ancestors = set(node.path_from_root())
+        common = other
+        while common not in ancestors:
+            assert common.parent is not None
+            common = common.parent
+        return [fact for fact in list(other.label) if not self.labels.derive(node, fact, common)]
+
+    def cover(self, node: Node, other: Node) -> None:
+        node.cover(other)
+        self.counters.covered += 1
+
+    def reopen(self) -> None:
+        """Coverings by nodes whose labels have become stronger have to be found anew."""
+        for node in self.labels.changed:
+            self._reopen(node)
+        self.labels.changed.clear()
+
+    def _reopen(self, node: Node) -> None:
+        for covered in sorted(node.covers, key=lambda each: each.number):
+            covered.uncover()
+            self.open.append(covered)
+
+    def remove(self, node: Node) -> None:
+        """Take a node and all below it out of the tree."""
+        for below in list(node.descendants()):
+            below.in_tree = False
+            self.by_key[below.key].remove(below)
+            below.uncover()
+            self._reopen(below)
+
+    # -------------------------------------------------------------------------------- what goes wrong
+
+    def circles(self, node: Node) -> list[Deadlock]:
+        """Threads that may wait for each other at a node, each for what the next one holds, whatever the others do."""
+        waits = [self._waits_for(node, location) for location in node.locations]
+        return [(tuple(node.locations[thread] for thread in threads), when) for threads, when in _circles(waits)]
+
+    def nobody_runs(self, node: Node) -> list[Deadlock]:
+        """When no thread can go on at a node, and not because of an assumption."""
+        threads = [location for location in node.locations if location.rest is None]
+        stopped = any(location.rest == "stuck" for location in node.locations)
+        if node.ended or stopped or any(location.waits != "await" for location in threads):
+            return []
+        nobody = conjunction([negation(self.labels.at(node, location.enabled)) for location in threads])
+        return [] if nobody.is_false else [(tuple(threads), nobody)]
+
+    def _waits_for(self, node: Node, location: Location) -> dict[int, Term]:
+        """When a thread waits for what another one holds."""
+        if location.rest is not None or location.waits != "await" or location.holder is None:
+            return {}
+        waits = {
+            other: conjunction([negation(location.enabled), _is_held_by(location.holder, other)])
+            for other in range(len(node.locations))
+        }
+        at_node = {other: self.labels.at(node, condition) for other, condition in waits.items()}
+        return {other: condition for other, condition in at_node.items() if not condition.is_false}
+
+    def deadlock(self, node: Node, condition: Term) -> Counterexample | None:
+        """How the path to a node leads to a deadlock, if it can."""
+        if self.labels.is_true_on_path(node, negation(condition)):
+            return None
+        failure = Failure("deadlock", "threads wait for each other", None)
+        return self.counterexample(node, failure, substitute(condition, node.values))
+
+    def exclude_deadlock(self, node: Node, condition: Term) -> None:
+        """Let the label of a node say that there is no deadlock, as there is none on the path there."""
+        if not self.labels.require(node, negation(condition)):
+            places = ", ".join(str(each.point.source) for each in node.locations if each.point and not each.rest)
+            raise InputError(
+                f"{places}: whether threads wait here for ever depends on inputs in a way that this engine cannot "
+                "describe: restrict the inputs with __VERIFIER_assume where they are made"
+            )
+
+    def counterexample(self, node: Node, failure: Failure, condition: Term = TRUE) -> Counterexample:
+        """How the path to a node is taken, so that `condition` (over the path's inputs) holds at its end."""
+        if failure.kind == "beyond":
+            raise InputError(f"{_place(failure)}{failure.message}")
+        nodes = node.path_from_root()[1:]
+        wanted = [name for each in nodes for name in each.inputs]
+        values = self.solver.values([*node.path, condition], wanted)
+        assert values is not None
+        chosen = dict(zip(wanted, values, strict=True))
+        path: list[Transition] = []
+        inputs: list[tuple[int, ...]] = []
+        steps: list[tuple[int, list[int]]] = []
+        # The choices of each thread's last step, to which silent transitions belong: at its beginning, the step that
+        # has created it; what the first thread computes at its beginning is no step.
+        last: dict[int, list[int]] = {0: []}
+        for each in nodes:
+            assert each.transition is not None
+            path.append(each.transition)
+            inputs.append(tuple(chosen[name] for name in each.inputs))
+            thread = each.transition.thread
+            if not each.transition.silent:
+                last[thread] = []
+                steps.append((thread, last[thread]))
+            last[thread] += inputs[-1]
+            last.update((started, last[thread]) for started in each.transition.starts)
+        names = tuple(thread.name for thread in self.model.threads)
+        taken = tuple(Step(names[thread], tuple(choices)) for thread, choices in steps)
+        schedule = Schedule(names, taken, transforms=self.model.transforms)
+        return Counterexample(failure.kind, failure.message, tuple(path), tuple(inputs), schedule)
+
+
+def _place(failure: Failure) -> str:
+    return f"{failure.location}: " if failure.location is not None else ""
+
+
+def _is_held_by(holder: Term, thread: int) -> Term:
+    return compare("eq", holder, constant(address_of(thread + 1, 0), holder.width))
+
+
+def _circles(waits: list[dict[int, Term]]) -> list[tuple[tuple[int, ...], Term]]:
+    """All circles of threads that wait for each other, and when; each thread comes with those it may wait for."""
+    circles: list[tuple[tuple[int, ...], Term]] = []
+
+    def follow(passed: tuple[int, ...], so_far: Term) -> None:
+        for other, condition in waits[passed[-1]].items():
+            together = conjunction([so_far, condition])
+            if together.is_false:
+                continue
+            if other == passed[0]:
+                circles.append((passed, together))
+            elif other > passed[0] and other not in passed:
+                follow((*passed, other), together)
+
+    for first in range(len(waits)):
+        follow((first,), TRUE)
+    return circles
+
+
+def is_skipped(node: Node, thread: int) -> bool:
+    """Whether a thread need not run at a node (the paper's `Skip`): it might as well have run before the last step, of
+    a thread with a higher number, which it has nothing to do with; and there it is not left out for the same reason
+    for ever, since each loop has a transition after which nobody is. (Silent transitions belong to the step.)"""
+    last = node.transition
+    while last is not None and last.silent and not last.back and node.parent is not None:
+        node = node.parent
+        last = node.transition
+    if last is None or last.silent or last.back or thread >= last.thread:
+        return False
+    return not any(dependent(each, last) for each in node.locations[thread].transitions)

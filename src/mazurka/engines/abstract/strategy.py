@@ -1,0 +1,341 @@
+"""Incomplete verification results: schedules that are proved to be safe, more of them with each iteration.
+
+An iteration looks for a *strategy* of the scheduler: at each node one thread that surely can run, all of whose
+transitions lead to nodes that have a strategy. If that fails for a thread, another one is tried (the paper's
+`Backtrack`). A node whose states are among those of an earlier one is covered by it, unless an unfair cycle would arise
+(`Close`). Branches that the path to a node excludes are excluded by its label (`Refine`), so that the first strategy
+has few of them: a shortcut (see `labels`).
+
+Later iterations add one more thread at the first node that has one left (`New_Schedule_Start`), and strategies for
+where that leads. The result permits what was found before, and more.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import chain
+
+from mazurka.engines.abstract.exploration import Counters, Exploration, is_skipped
+from mazurka.engines.abstract.model import Model, Transition
+from mazurka.engines.abstract.proof import Counterexample, Proof
+from mazurka.engines.abstract.solver import Solver
+from mazurka.engines.abstract.terms import FALSE, negation, substitute
+from mazurka.engines.abstract.tree import Node, Snapshot, must_be_idle, proof_of
+
+# Coverings that need stronger labels can need stronger labels again, for ever.
+_FORCED = 2
+
+_PATIENCE = 300  # in nodes made and in the solver's work
+_PATIENCE_LATER = 10
+_ENOUGH = 40_000
+
+
+class _OtherLabels(Exception):
+    """The search should begin anew with the other kind of labels."""
+
+
+class Strategy(Exploration):
+    """`stopped` ends the search at the next node. `gave_up`: it has ended although there may be a strategy."""
+
+    stopped = False
+    gave_up = False
+
+    def __init__(self, model: Model, solver: Solver, counters: Counters) -> None:
+        self._patience = _PATIENCE
+        self._only_shortcuts = False  # the other labels were tried in vain
+        super().__init__(model, solver, counters, shortcuts=True)
+
+    def begin(self) -> None:
+        super().begin()
+        self._lost: set[object] = set()  # states from which there is no strategy
+        self._in_the_way = False  # whether a covering has failed because of shortcuts
+        self._is_first = True  # whether this is the first iteration
+        self._spent_before = self.made + self.solver.work
+
+    def iterate(self) -> Iterator[Proof | Counterexample]:
+        """The results of the iterations. When the search has begun anew, what the last proof permits comes first, and
+        is not yielded again."""
+        proof: Proof | None = None  # the last one
+        known: set[object] = set()  # where those counterexamples end that have been yielded
+        while True:
+            try:
+                self._is_first = True
+                progress = self._solve(0)
+                self._is_first = False
+                while progress and proof is not None and (start := self._lack(proof)) is not None:
+                    self._add_thread(*start)
+                while not self.stopped:
+                    yield from self._new_examples(known)
+                    if not progress:
+                        return
+                    if proof is None:
+                        proof = proof_of(self.model, self.root, self.labels.is_possible)
+                        yield proof
+                    next_start = self._new_start()
+                    if next_start is None:
+                        return
+                    if self._add_thread(*next_start):
+                        proof = None
+                return
+            except _OtherLabels:
+                yield from self._new_examples(known)
+                if not self.labels.shortcuts:
+                    self._patience *= 2
+                    self._only_shortcuts = True
+                    self.gave_up = self._patience > _ENOUGH
+                    if self.gave_up:
+                        return
+                self.labels.shortcuts = not self.labels.shortcuts
+                self.begin()
+
+    def _new_examples(self, known: set[object]) -> Iterator[Counterexample]:
+        """What has gone wrong, unless there is something known that has gone wrong at the same place."""
+        for example in self.found:
+            end = example.path[-1] if example.kind != "deadlock" else _last_steps(example)
+            if end not in known:
+                known.add(end)
+                yield example
+        self.found.clear()
+
+    def _add_thread(self, node: Node, thread: int) -> bool:
+        """Let one more thread run at a node, and find strategies for where that leads. If there are none, everything is
+        as it was."""
+        before = Snapshot(self.root)
+        first = self.made
+        self._in_the_way = False
+        self._spent_before = self.made + self.solver.work
+        if self._surely_runs(node, thread) and self._expand_thread(node, thread):
+            self.reopen()
+            if self._solve(first):
+                return True
+        if not self.stopped:
+            before.restore()
+            self.by_key = {}
+            for each in sorted(self.root.descendants(), key=lambda each: each.number):
+                self.by_key.setdefault(each.key, []).append(each)
+            self.open.clear()
+            self.labels.changed.clear()
+        node.failed.add(thread)
+        return False
+
+    def _lack(self, proof: Proof) -> tuple[Node, int] | None:
+        """A node and a thread that does not run there yet, but does in a proof; not one that was tried in vain."""
+        reached = {(0, self.root)}
+        waiting = deque(reached)
+        while waiting:
+            number, node = waiting.popleft()
+            known = proof.nodes[number]
+            if known.covered_by is not None:
+                known = proof.nodes[known.covered_by]
+            if node.covered_by is not None:
+                node = node.covered_by
+            for thread in known.threads:
+                if thread not in node.children and thread not in node.failed:
+                    return node, thread
+            targets = {edge.transition: edge.target for edge in known.edges}
+            for child in chain.from_iterable(node.children.values()):
+                if child.transition in targets:
+                    pair = targets[child.transition], child
+                    if pair not in reached:
+                        reached.add(pair)
+                        waiting.append(pair)
+        return None
+
+    def _new_start(self) -> tuple[Node, int] | None:
+        """The first node, breadth first, with a thread that could run there as well. One that could as well have run
+        before the last step, which it has nothing to do with, is left out (the paper's `Skip`)."""
+        waiting = deque([self.root])
+        while waiting:
+            node = waiting.popleft()
+            if node.children:
+                for thread in self._order(node):
+                    is_done = thread in node.children or thread in node.failed or node.locations[thread].rest
+                    if not is_done and not is_skipped(node, thread):
+                        return node, thread
+            for child in chain.from_iterable(node.children.values()):
+                assert child.transition is not None
+                if self.labels.is_possible(node, child.transition):
+                    waiting.append(child)
+        return None
+
+    def _solve(self, first: int) -> bool:
+        """Find strategies for all open nodes; only nodes from number `first` on may change their minds."""
+        while self.open:
+            if self.stopped or not self._is_patient():
+                return False
+            node = self.open.pop()
+            if not node.in_tree or node.children or node.covered_by is not None or node.ended:
+                continue
+            hopeless = None
+            if node.state in self._lost:
+                hopeless = node
+            elif not self._close(node):
+                hopeless = self._going_round(node)
+                self.gave_up = self.gave_up or (hopeless is not None and hopeless.state is None)
+                if hopeless is None and not self._expand(node):
+                    hopeless = node
+            self.reopen()
+            if hopeless is not None:
+                if hopeless.state is not None:
+                    self._lost.add(hopeless.state)
+                parent, transition = hopeless.parent, hopeless.transition
+                if parent is None or transition is None or parent.number < first:
+                    return False
+                parent.failed.add(transition.thread)
+                for child in parent.children.pop(transition.thread):
+                    self.remove(child)
+                self.open.append(parent)
+        return True
+
+    def _is_patient(self) -> bool:
+        """Labels with shortcuts make loops that end after a while easy: they are unrolled. Those without are needed for
+        others. Which it is is not known in advance, so both are tried in turn, with more patience each time. In a later
+        iteration shortcuts are given up as soon as they are in the way, unless the first one needs them, and it is
+        itself given up in the end."""
+        spent = self.made + self.solver.work - self._spent_before
+        in_the_way = self.labels.shortcuts and self._in_the_way and not self._only_shortcuts
+        if spent > self._patience if self._is_first else in_the_way:
+            raise _OtherLabels
+        return spent < _PATIENCE_LATER * self._patience
+
+    # ------------------------------------------------------------------------------------------- closing
+
+    def _close(self, node: Node) -> bool:
+        """Find a node that covers this one."""
+        for other in self.by_key[node.key]:
+            if other is node or other.covered_by is not None or not (other.children or other.ended):
+                continue
+            false = [fact for fact in other.label if not self.labels.is_true_on_path(node, fact)]
+            if not false:
+                if self._is_fair(node, other) and self._entails(node, other):
+                    self.cover(node, other)
+                    return True
+            elif not self._in_the_way and all(other.label[fact] for fact in false):
+                self._in_the_way = self._is_fair(node, other)
+        return False
+
+    def _is_fair(self, node: Node, other: Node) -> bool:
+        """Whether no unfair cycle arises if `other` covers `node`; that is known at the nodes from then on."""
+        idle = []
+        for each, thread in must_be_idle(node, other):
+            location = each.locations[thread]
+            if location.rest is None:
+                disabled = negation(self.labels.at(each, location.enabled))
+                if disabled.is_false or not self.labels.is_true_on_path(each, disabled):
+                    return False
+                if not disabled.is_true:
+                    idle.append((each, disabled))
+        return all([self.labels.require(each, disabled) for each, disabled in idle])
+
+    def _entails(self, node: Node, other: Node) -> bool:
+        """Whether all that is known at `other` is known at `node`, or can be."""
+        path = node.path_from_root()
+        before, changed = [dict(each.label) for each in path], dict(self.labels.changed)
+        missing = self.missing(node, other)
+        while missing and node.forced < _FORCED and all(self.labels.is_true_on_path(node, fact) for fact in missing):
+            node.forced += 1
+            if not all([self.labels.require(node, fact, other.label[fact]) for fact in missing]):
+                break
+            missing = self.missing(node, other)
+        if missing:
+            self._in_the_way = self._in_the_way or all(other.label[fact] for fact in missing)
+            self.labels.changed = changed
+            for each, label in zip(path, before, strict=True):
+                each.label = label
+        return not missing
+
+    def _going_round(self, node: Node) -> Node | None:
+        """A node from which the path has come by the same place so often that every thread has had its turn, and still
+        one would starve if it went on so: the first such node. There is little hope then that it goes better with other
+        turns on the way."""
+        enough = len(node.locations) + 2
+        same = [other for other in node.path_from_root()[:-1] if other.key == node.key]
+        if len(same) > enough and node.state is not None:
+            same = [other for other in same if other.state == node.state]
+        elif len(same) > enough:
+            same = [each for each in same if all(self.labels.is_true_on_path(node, fact) for fact in each.label)]
+        return same[0] if len(same) > enough else None
+
+    # ----------------------------------------------------------------------------------------- expanding
+
+    def _expand(self, node: Node) -> bool:
+        """Let a thread run that surely can; False if there is none left, or if threads may be in a deadlock."""
+        for _, condition in self.circles(node):
+            deadlock = self.deadlock(node, condition)
+            if deadlock is not None:
+                self.found.append(deadlock)
+                return False
+            self.exclude_deadlock(node, condition)
+        for thread in self._order(node):
+            if thread not in node.failed and self._surely_runs(node, thread) and self._expand_thread(node, thread):
+                return True
+            node.failed.add(thread)
+        if not node.feasible:
+            return self.labels.require(node, FALSE)
+        for _, condition in self.nobody_runs(node):
+            deadlock = self.deadlock(node, condition)
+            if deadlock is not None:
+                self.found.append(deadlock)
+        return False
+
+    def _order(self, node: Node) -> list[int]:
+        """The threads, as they should be tried: the one that ran last goes on until it has gone round a loop, then it
+        is the turn of the one that has not run for longest. Those that an assumption would stop for good come last."""
+        if node.busy is not None:
+            return [node.busy]
+        path = node.path_from_root()
+        last_run = {location.thread: 0 for location in node.locations}
+        rounds = dict(last_run)  # how often the others have gone round a loop since then
+        for time, each in enumerate(path):
+            if each.transition is not None:
+                last_run[each.transition.thread] = time
+                for thread in rounds:
+                    rounds[thread] += each.transition.back
+                for thread in (each.transition.thread, *each.transition.starts):
+                    rounds[thread] = 0
+        goes_on = node.transition.thread if node.transition is not None and not node.transition.back else None
+
+        def urgency(thread: int) -> tuple[bool, bool, bool, int]:
+            starves = rounds[thread] > len(rounds)
+            return self._gets_stuck(node, thread), not starves, thread != goes_on, last_run[thread]
+
+        return sorted(last_run, key=urgency)
+
+    def _gets_stuck(self, node: Node, thread: int) -> bool:
+        return any(
+            transition.target.rest == "stuck" and substitute(transition.condition, node.values).is_true
+            for transition in node.locations[thread].transitions
+        )
+
+    def _surely_runs(self, node: Node, thread: int) -> bool:
+        location = node.locations[thread]
+        if location.rest is not None:
+            return False
+        enabled = self.labels.at(node, location.enabled)
+        if substitute(enabled, node.values).is_false:
+            return False
+        return self.labels.is_true_on_path(node, enabled) and self.labels.require(node, enabled)
+
+    def _expand_thread(self, node: Node, thread: int) -> bool:
+        """Add all that a thread can do at a node; False if that can go wrong."""
+        children: list[Node] = []
+        for transition in node.locations[thread].transitions:
+            if not self.labels.is_possible(node, transition):
+                continue
+            child = self.child(node, transition)
+            if transition.failure is not None:
+                if child.feasible:
+                    self.found.append(self.counterexample(child, transition.failure))
+                    return False
+                self.exclude(node, transition)
+            else:
+                is_cut = self.labels.shortcuts and not child.feasible
+                if not (is_cut and self.exclude(node, transition, is_shortcut=True)):
+                    children.append(child)
+        self.attach(node, thread, children)
+        return True
+
+
+def _last_steps(example: Counterexample) -> frozenset[Transition]:
+    return frozenset({transition.thread: transition for transition in example.path}.values())

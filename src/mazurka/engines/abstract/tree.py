@@ -1,0 +1,211 @@
+"""Abstract reachability trees: what has been explored, what is known at each node, and which node covers which."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from mazurka.engines.abstract.model import Location, Model, Transition
+from mazurka.engines.abstract.proof import Edge, Proof
+from mazurka.engines.abstract.proof import Node as ProofNode
+from mazurka.engines.abstract.terms import Term, array, constant, store
+
+Key = tuple[tuple[int, ...], tuple[int, ...]]
+
+# The facts of a label; whether each was made stronger than it had to be (see `labels`).
+Label = dict[Term, bool]
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """A node stands for the states in which its path from the root can end, and more: those at its `locations` with the
+    values `explicit` of the explicit variables that satisfy its `label`.
+
+    `values` are those of all variables after exactly this path, over the path's inputs, and `path` the conditions under
+    which it is taken: what an execution of this path alone knows, while the label holds what matters of it.
+    `inputs` are the names that the inputs of `transition` have there. `feasible`: some inputs lead along the path."""
+
+    number: int
+    parent: Node | None
+    transition: Transition | None
+    locations: tuple[Location, ...]
+    explicit: dict[Term, Term]
+    values: dict[Term, Term]
+    path: tuple[Term, ...] = ()
+    inputs: tuple[Term, ...] = ()
+    feasible: bool = True
+    label: Label = field(default_factory=dict)
+    children: dict[int, list[Node]] = field(default_factory=dict)
+    covered_by: Node | None = None
+    covers: set[Node] = field(default_factory=set)
+    failed: set[int] = field(default_factory=set)  # threads with which no safe schedule was found here
+    forced: int = 0  # how often labels were made stronger so that it could be covered
+    in_tree: bool = True
+
+    @property
+    def key(self) -> Key:
+        """What nodes that cover each other have in common."""
+        return tuple(map(id, self.locations)), tuple(value.value for value in self.explicit.values())
+
+    @property
+    def state(self) -> tuple[object, ...] | None:
+        """The state in which the path ends, if that does not depend on inputs."""
+        values = tuple(self.values.values())
+        if not self.feasible or (self.path and any(value.variables for value in values)):
+            return None
+        return self.locations, values
+
+    @property
+    def ended(self) -> bool:
+        """Whether the program ends here: nobody has anything left to do."""
+        rests = [location.rest for location in self.locations]
+        return "exit" in rests or None not in rests
+
+    @property
+    def busy(self) -> int | None:
+        """The thread that is in the middle of a step, if any: it computes on its own, and nobody notices when."""
+        for location in self.locations:
+            if any(transition.silent for transition in location.transitions):
+                return location.thread
+        return None
+
+    def successors(self, without: int | None = None) -> Iterator[Node]:
+        """Where executions go from here; if a thread is named, in steps of the others."""
+        if self.covered_by is not None:
+            yield self.covered_by
+        for thread, nodes in self.children.items():
+            if thread != without:
+                yield from nodes
+
+    def path_from_root(self) -> list[Node]:
+        nodes: list[Node] = []
+        node: Node | None = self
+        while node is not None:
+            nodes.append(node)
+            node = node.parent
+        return nodes[::-1]
+
+    def descendants(self) -> Iterator[Node]:
+        """This node and all below it."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            for nodes in node.children.values():
+                waiting.extend(nodes)
+
+    def cover(self, other: Node) -> None:
+        """Let `other` cover this node."""
+        self.covered_by = other
+        other.covers.add(self)
+
+    def uncover(self) -> None:
+        if self.covered_by is not None:
+            self.covered_by.covers.discard(self)
+            self.covered_by = None
+
+
+class Snapshot:
+    """A tree as it was, to go back to."""
+
+    def __init__(self, root: Node) -> None:
+        self._nodes = [
+            (
+                node,
+                dict(node.label),
+                {thread: list(nodes) for thread, nodes in node.children.items()},
+                node.covered_by,
+                set(node.covers),
+                set(node.failed),
+            )
+            for node in root.descendants()
+        ]
+
+    def restore(self) -> None:
+        for node, label, children, covered_by, covers, failed in self._nodes:
+            node.label, node.children, node.covered_by, node.covers = label, children, covered_by, covers
+            node.failed, node.in_tree = failed, True
+
+
+def root_of(model: Model) -> Node:
+    values = {variable.term: _initial(variable.term, variable.initial) for variable in model.variables.values()}
+    explicit = {each.term: values[each.term] for each in model.variables.values() if each.explicit}
+    return Node(0, None, None, model.initial_locations, explicit, values)
+
+
+def _initial(term: Term, initial: int | tuple[int, ...] | None) -> Term:
+    if initial is None:
+        return term
+    if isinstance(initial, int):
+        return constant(initial, term.width)
+    assert term.length is not None
+    usual = max(set(initial), key=initial.count)
+    result = array(constant(usual, term.width), term.length)
+    for index, value in enumerate(initial):
+        if value != usual:
+            result = store(result, constant(index, 64), constant(value, term.width))
+    return result
+
+
+def between(first: Node, last: Node, without: int) -> set[Node]:
+    """The nodes on ways from `first` to `last` in which one thread takes no step; none if there is no way."""
+    before: dict[Node, list[Node]] = {first: []}
+    waiting = [first]
+    while waiting:
+        node = waiting.pop()
+        for successor in node.successors(without):
+            if successor not in before:
+                before[successor] = []
+                waiting.append(successor)
+            before[successor].append(node)
+    if last not in before:
+        return set()
+    found = {last}
+    waiting = [last]
+    while waiting:
+        for node in before[waiting.pop()]:
+            if node not in found:
+                found.add(node)
+                waiting.append(node)
+    return found
+
+
+def must_be_idle(node: Node, other: Node) -> Iterator[tuple[Node, int]]:
+    """Which threads must not be able to run at which nodes, so that every cycle that arises if `other` covers `node` is
+    fair: those that take no step in a cycle, at all nodes of it. A cycle is made of edges of the tree and of coverings,
+    and the last covering that was added to it was asked about; so no cycle of a tree is unfair."""
+    for location in node.locations:
+        for each in between(other, node, without=location.thread):
+            yield each, location.thread
+
+
+def proof_of(model: Model, root: Node, is_possible: Callable[[Node, Transition], bool]) -> Proof:
+    """The part of a tree that executions can reach, as a proof. (Labels may have become so strong that they exclude
+    transitions which they did not when their children were made.)"""
+    numbers: dict[Node, int] = {root: 0}
+    waiting = deque([root])
+    order: list[tuple[Node, list[Node]]] = []
+    while waiting:
+        node = waiting.popleft()
+        children = [
+            child
+            for thread in sorted(node.children)
+            for child in node.children[thread]
+            if child.transition is not None and is_possible(node, child.transition)
+        ]
+        assert children or node.ended or node.covered_by is not None, f"node {node.number} has no strategy"
+        order.append((node, children))
+        for successor in children if node.covered_by is None else [node.covered_by]:
+            if successor not in numbers:
+                numbers[successor] = len(numbers)
+                waiting.append(successor)
+    names = [variable.name for variable in model.variables.values() if variable.explicit]
+    nodes = []
+    for node, children in order:
+        edges = [Edge(child.transition, numbers[child]) for child in children if child.transition is not None]
+        explicit = tuple(zip(names, (value.value for value in node.explicit.values()), strict=True))
+        covered_by = None if node.covered_by is None else numbers[node.covered_by]
+        number = numbers[node]
+        nodes.append(ProofNode(number, node.locations, explicit, tuple(node.label), tuple(edges), covered_by))
+    return Proof(model, tuple(nodes))

@@ -1,0 +1,106 @@
+"""Small models, written by hand, for tests of the abstract engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mazurka.engines.abstract.model import Access, Failure, Input, Location, Model, Rest, Thread, Transition, Variable
+from mazurka.engines.abstract.terms import TRUE, Term, compare, constant, disjunction, variable
+
+
+class Builder:
+    """Thread 0 starts all others and ends; `thread` adds one, `step` a transition between two numbered locations."""
+
+    def __init__(self) -> None:
+        self.model = Model()
+        self._main = self.thread("main")
+
+    def variable(
+        self, name: str, initial: int | tuple[int, ...] | None = 0, *, width: int = 32, explicit: bool = False
+    ) -> Variable:
+        length = len(initial) if isinstance(initial, tuple) else None
+        made = Variable(variable(name, width, length), initial, explicit=explicit, display=name)
+        self.model.variables[name] = made
+        return made
+
+    def thread(self, name: str) -> int:
+        number = len(self.model.threads)
+        unborn = Location(number, 0, constant(0, 1), rest="unborn")
+        first = Location(number, 1, TRUE)
+        path = "main" if number == 0 else f"main.{number}"
+        self.model.threads.append(Thread(number, path, name, first, [unborn, first]))
+        return number
+
+    def location(self, thread: int, number: int, rest: Rest | None = None) -> Location:
+        locations = self.model.threads[thread].locations
+        while len(locations) <= number:
+            locations.append(Location(thread, len(locations), TRUE))
+        if rest is not None:
+            locations[number].rest = rest
+            locations[number].enabled = constant(0, 1)
+        return locations[number]
+
+    def step(
+        self,
+        thread: int,
+        source: int,
+        target: int,
+        condition: Term = TRUE,
+        assigns: Mapping[Variable, Term] | None = None,
+        *,
+        inputs: Sequence[Input] = (),
+        touches: Sequence[Variable] = (),
+        starts: Sequence[int] = (),
+        failure: str | None = None,
+        rest: Rest | None = None,
+        silent: bool = False,
+    ) -> Transition:
+        assigned = dict(assigns or {})
+        accesses = tuple(Access(each, None, True, each in assigned) for each in {*assigned, *touches})
+        made = Transition(
+            len(self.model.transitions),
+            thread,
+            self.location(thread, source),
+            self.location(thread, target, "failed" if failure else rest),
+            condition,
+            assigned,
+            tuple(inputs),
+            accesses,
+            tuple(starts),
+            Failure(failure, failure, None) if failure else None,
+            silent,
+            target <= source,
+        )
+        self.model.transitions.append(made)
+        made.source.transitions.append(made)
+        return made
+
+    def finish(self) -> Model:
+        """Threads can run where one of their transitions can be taken."""
+        others = tuple(range(1, len(self.model.threads)))
+        self.step(0, 1, 2, starts=others, rest="end")
+        for thread in self.model.threads:
+            for location in thread.locations:
+                if location.transitions:
+                    location.enabled = disjunction([each.condition for each in location.transitions])
+                    if self._is_total(location):
+                        location.enabled = TRUE
+        return self.model
+
+    @staticmethod
+    def _is_total(location: Location) -> bool:
+        from mazurka.engines.abstract.solver import Solver
+
+        return Solver().implies((), location.enabled)
+
+
+def number(value: int, width: int = 32) -> Term:
+    return constant(value, width)
+
+
+def less(left: Term, right: Term) -> Term:
+    return compare("slt", left, right)
+
+
+def equal(left: Term, right: Term) -> Term:
+    return compare("eq", left, right)

@@ -1,0 +1,497 @@
+"""Iterative IMPACT against what going through all states of small models tells."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import islice, product
+from threading import Timer
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mazurka.engines.abstract.memory import address_of
+from mazurka.engines.abstract.model import Input, Location, Model, Rest, Transition
+from mazurka.engines.abstract.proof import Counterexample, Proof
+from mazurka.engines.abstract.search import FinalVerdict, Search
+from mazurka.engines.abstract.solver import Integers, Solver
+from mazurka.engines.abstract.terms import (
+    BINARY,
+    COMPARISONS,
+    TRUE,
+    Term,
+    binary,
+    compare,
+    conjunction,
+    constant,
+    convert,
+    disjunction,
+    evaluate,
+    ite,
+    negation,
+    select,
+    store,
+    variable,
+)
+from mazurka.schedules.checker import check
+from mazurka.schedules.sections import program_schedule
+from tests.abstract_models import Builder, equal, less
+
+# ------------------------------------------------------------------------------------------ all states of a model
+
+State = tuple[tuple[int, ...], tuple[int, ...]]  # the numbers of the locations, the values of the variables
+
+
+class States:
+    """Everything that a model with variables of a few bits can do."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.variables = list(model.variables.values())
+        self.failures: set[str] = set()
+        self.deadlocks: set[State] = set()
+        self.ends: set[State] = set()
+        # For each state and thread that can run there: where that leads, None if it goes wrong.
+        self.successors: dict[State, dict[int, set[State | None]]] = {}
+        first = tuple(location.number for location in model.initial_locations)
+        self.initial: State = first, tuple(each.initial for each in self.variables if isinstance(each.initial, int))
+        waiting = [self.initial]
+        while waiting:
+            state = waiting.pop()
+            if state in self.successors:
+                continue
+            self.successors[state] = self._successors(state)
+            waiting += [each for nodes in self.successors[state].values() for each in nodes if each is not None]
+
+    def locations(self, state: State) -> list[Location]:
+        return [thread.locations[number] for thread, number in zip(self.model.threads, state[0], strict=True)]
+
+    def _successors(self, state: State) -> dict[int, set[State | None]]:
+        locations = self.locations(state)
+        result: dict[int, set[State | None]] = {}
+        values = {each.term: value for each, value in zip(self.variables, state[1], strict=True)}
+        busy = [each.thread for each in locations if any(transition.silent for transition in each.transitions)]
+        for location in locations:
+            if location.rest is not None or not evaluate(location.enabled, values):
+                continue
+            result[location.thread] = set()
+            for transition in location.transitions:
+                for inputs in _inputs(transition.inputs):
+                    now = {**values, **inputs}
+                    if evaluate(transition.condition, now):
+                        result[location.thread].add(self._after(state, transition, now))
+        if all(location.rest is not None for location in locations):
+            self.ends.add(state)
+        elif not result and not any(location.rest == "stuck" for location in locations):
+            self.deadlocks.add(state)
+        return {thread: nodes for thread, nodes in result.items() if not busy or thread == busy[0]}
+
+    def _after(self, state: State, transition: Transition, values: dict[Term, int]) -> State | None:
+        if transition.failure is not None:
+            self.failures.add(transition.failure.kind)
+            return None
+        numbers = list(state[0])
+        numbers[transition.thread] = transition.target.number
+        for started in transition.starts:
+            numbers[started] = self.model.threads[started].entry.number
+        after = [
+            evaluate(transition.assigns[each], values) if each in transition.assigns else values[each.term]
+            for each in self.variables
+        ]
+        return tuple(numbers), tuple(after)
+
+    @property
+    def kinds(self) -> set[str]:
+        return self.failures | ({"deadlock"} if self.deadlocks else set())
+
+    def has_safe_strategy(self) -> bool:
+        """Whether a scheduler can avoid failures and deadlocks, whatever the inputs are; not looking at fairness."""
+        good = set(self.successors) - self.deadlocks
+        while True:
+            bad = {
+                state
+                for state in good - self.ends
+                if not any(nodes <= good for nodes in self.successors[state].values())
+            }
+            if not bad:
+                return self.initial in good
+            good -= bad
+
+    def has_fair_execution(self) -> bool:
+        """Whether there is a fair execution without failures and deadlocks: one that ends, or a cycle in which each
+        thread takes a step or can never take one."""
+        reachable = self._reachable({self.initial}, set(self.successors))
+        return bool(reachable & self.ends) or self._has_fair_cycle(reachable)
+
+    def _has_fair_cycle(self, states: set[State]) -> bool:
+        for component in self._components(states):
+            runs = {
+                thread
+                for state in component
+                for thread, nodes in self.successors[state].items()
+                if any(node in component for node in nodes)
+            }
+            if not runs:
+                continue
+            starved = {state for state in component if any(thread not in runs for thread in self.successors[state])}
+            if not starved or self._has_fair_cycle(component - starved):
+                return True
+        return False
+
+    def _components(self, states: set[State]) -> Iterator[set[State]]:
+        left = set(states)
+        while left:
+            state = next(iter(left))
+            forward = self._reachable({state}, left)
+            component = {other for other in forward if state in self._reachable({other}, forward)}
+            yield component
+            left -= component
+
+    def _reachable(self, start: set[State], within: set[State]) -> set[State]:
+        found = set(start)
+        waiting = list(start)
+        while waiting:
+            for nodes in self.successors[waiting.pop()].values():
+                for node in nodes:
+                    if node is not None and node in within and node not in found:
+                        found.add(node)
+                        waiting.append(node)
+        return found
+
+
+def _inputs(inputs: tuple[Input, ...]) -> Iterator[dict[Term, int]]:
+    if not inputs:
+        yield {}
+        return
+    for rest in _inputs(inputs[1:]):
+        for value in range(inputs[0].count.value):
+            yield {inputs[0].term: value, **rest}
+
+
+def random_model(seed: int, *, inputs: bool) -> Model:
+    """Two or three threads of a few locations, over variables of two bits, with loops, waiting and failures."""
+    rng = random.Random(seed)
+    builder = Builder()
+    variables = [builder.variable(name, rng.choice((0, 0, 1)), width=2, explicit=rng.random() < 0.3) for name in "xyz"]
+    hidden = [each for each in variables if not each.explicit]
+
+    def value(target_is_explicit: bool, entered: Input | None) -> Term:
+        known = [each for each in variables if each.explicit or not target_is_explicit]
+        kind = rng.randrange(4)
+        if entered is not None and not target_is_explicit and kind < 2:
+            return entered.term
+        if kind == 0 or not known:
+            return constant(rng.randrange(4), 2)
+        source = rng.choice(known).term
+        return source if kind == 1 else binary("add", source, constant(rng.choice((1, 3)), 2))
+
+    def condition() -> Term:
+        left = rng.choice(variables).term
+        right = rng.choice((constant(rng.randrange(4), 2), rng.choice(variables).term))
+        made = equal(left, right) if rng.random() < 0.7 else less(left, right)
+        return negation(made) if rng.random() < 0.4 else made
+
+    for each in range(rng.choice((2, 2, 3))):
+        thread = builder.thread(f"t{each}")
+        size = rng.choice((2, 3, 4))
+        for source in range(1, size + 1):
+            following = source + 1 if source < size or rng.random() < 0.4 else rng.randint(1, source)
+            rest: Rest | None = "end" if following > size else None
+            entered = None
+            if inputs and hidden and rng.random() < 0.4:
+                entered = Input(variable(f"input{thread}.{source}", 2), constant(rng.choice((2, 3)), 2))
+            assigned = rng.sample(variables, rng.choice((0, 1, 1, 2)))
+            assigns = {target: value(target.explicit, entered) for target in assigned}
+            entries = [entered] if entered is not None else []
+            guard = condition()
+            kind = rng.randrange(10)
+            if kind < 3:  # waits
+                builder.step(thread, source, following, guard, assigns, inputs=entries, touches=variables, rest=rest)
+            elif kind < 6:  # branches
+                other = rng.randint(1, size)
+                builder.step(thread, source, following, guard, assigns, inputs=entries, touches=variables, rest=rest)
+                builder.step(thread, source, other, negation(guard), touches=variables)
+            elif kind == 6:  # asserts
+                builder.step(thread, source, following, guard, assigns, inputs=entries, touches=variables, rest=rest)
+                builder.step(thread, source, size + 2, negation(guard), failure="assertion", touches=variables)
+            else:
+                read = [each for target in assigns.values() for each in variables if each.term in target.variables]
+                builder.step(thread, source, following, TRUE, assigns, inputs=entries, touches=read, rest=rest)
+    return builder.finish()
+
+
+def run_path(model: Model, example: Counterexample) -> None:
+    """A counterexample's path can be taken, and ends where it says."""
+    values = {each.term: each.initial for each in model.variables.values() if isinstance(each.initial, int)}
+    locations = list(model.initial_locations)
+    for transition, inputs in zip(example.path, example.inputs, strict=True):
+        assert locations[transition.thread] is transition.source
+        now = {**values, **{each.term: value for each, value in zip(transition.inputs, inputs, strict=True)}}
+        assert evaluate(transition.condition, now)
+        assert all(value < each.count.value for each, value in zip(transition.inputs, inputs, strict=True))
+        values.update({target.term: evaluate(value, now) for target, value in transition.assigns.items()})
+        locations[transition.thread] = transition.target
+        for started in transition.starts:
+            locations[started] = model.threads[started].entry
+    if example.kind == "deadlock":
+        assert not any(each.rest is None and evaluate(each.enabled, values) for each in locations)
+    else:
+        assert example.path[-1].failure is not None and example.path[-1].failure.kind == example.kind
+
+
+# ------------------------------------------------------------------------------------------------------ properties
+
+
+def check_complete_verification(seeds: range, most_states: int) -> None:
+    for seed in seeds:
+        model = random_model(seed, inputs=seed % 2 == 1)
+        states = States(model)
+        if len(states.successors) > most_states:
+            continue
+        found: set[str] = set()
+        generator = Search(model).complete()
+        try:
+            while not states.kinds or found != states.kinds:
+                example = next(generator)
+                run_path(model, example)
+                found.add(example.kind)
+        except StopIteration as end:
+            assert end.value == "safe", seed
+        assert found == states.kinds, seed
+
+
+def check_incomplete_results(seeds: range, most_states: int) -> None:
+    for seed in seeds:
+        inputs = seed % 2 == 1
+        model = random_model(seed, inputs=inputs)
+        states = States(model)
+        if len(states.successors) > most_states:
+            continue
+        proofs = []
+        search = Search(model)
+        limit = Timer(1, search.stop)  # (with inputs, there need not be a strategy, and the search need not end then)
+        if inputs:
+            limit.start()
+        for result in islice(search.iterate(), 5):
+            if isinstance(result, Proof):
+                proofs.append(result)
+                assert check(model, program_schedule(result)) == [], seed
+            else:
+                assert result.kind in states.kinds
+                run_path(model, result)
+        limit.cancel()
+        if proofs:
+            assert states.has_safe_strategy(), seed
+        if not inputs:
+            assert bool(proofs) == states.has_fair_execution(), seed
+
+
+def test_complete_verification_finds_what_there_is() -> None:
+    check_complete_verification(range(80), 30)
+
+
+def test_incomplete_results_are_safe_and_found_if_there_are_any() -> None:
+    check_incomplete_results(range(50), 30)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(10))
+def test_complete_verification_of_many_models(chunk: int) -> None:
+    check_complete_verification(range(chunk * 40, chunk * 40 + 40), 150)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(10))
+def test_incomplete_results_of_many_models(chunk: int) -> None:
+    check_incomplete_results(range(chunk * 30, chunk * 30 + 30), 150)
+
+
+# --------------------------------------------------------------------------------------------------- certain models
+
+
+def producer_consumer(producers: int, consumers: int, size: int, *, checks: bool = True) -> Model:
+    """A buffer of so many items behind a mutex; without `checks`, consumers do not look whether there is one."""
+    builder = Builder()
+    mutex = builder.variable("mutex", explicit=True)
+    count = builder.variable("count")
+    is_free = equal(mutex.term, constant(0, 32))
+    for number in range(producers + consumers):
+        produces = number < producers
+        thread = builder.thread("producer" if produces else "consumer")
+        possible = less(count.term, constant(size, 32)) if produces else less(constant(0, 32), count.term)
+        change = binary("add", count.term, constant(1 if produces else -1, 32))
+        builder.step(thread, 1, 2, is_free, {mutex: constant(thread, 32)})
+        if produces or checks:
+            builder.step(thread, 2, 3, possible, touches=[count])
+            builder.step(thread, 2, 5, negation(possible), touches=[count])
+        else:
+            builder.step(thread, 2, 3, touches=[count])
+        builder.step(thread, 3, 4, possible, touches=[count])
+        builder.step(thread, 3, 6, negation(possible), failure="assertion", touches=[count])
+        builder.step(thread, 4, 5, assigns={count: change})
+        builder.step(thread, 5, 1, assigns={mutex: constant(0, 32)})
+    return builder.finish()
+
+
+def permits(proof: Proof, other: Proof) -> bool:
+    """Whether a proof permits all that another one does."""
+    reached = {(0, 0)}
+    waiting = list(reached)
+    while waiting:
+        mine, yours = (each.nodes[number] for each, number in zip((proof, other), waiting.pop(), strict=True))
+        mine = mine if mine.covered_by is None else proof.nodes[mine.covered_by]
+        yours = yours if yours.covered_by is None else other.nodes[yours.covered_by]
+        if not set(mine.threads) >= set(yours.threads):
+            return False
+        targets = {edge.transition: edge.target for edge in mine.edges}
+        for edge in yours.edges:
+            if edge.transition in targets:  # (the other proof may not know that it is impossible)
+                pair = targets[edge.transition], edge.target
+                if pair not in reached:
+                    reached.add(pair)
+                    waiting.append(pair)
+    return True
+
+
+def verdict_of(search: Search) -> tuple[FinalVerdict | None, list[Counterexample]]:
+    found = []
+    generator = search.complete()
+    while True:
+        try:
+            found.append(next(generator))
+        except StopIteration as end:
+            return end.value, found
+
+
+@pytest.mark.parametrize("integers", ["bits", "mathematical"])
+@pytest.mark.parametrize(("producers", "consumers", "size"), [(1, 1, 5), (2, 1, 1000), (1, 2, 3), (4, 4, 1000)])
+def test_producers_and_consumers(producers: int, consumers: int, size: int, integers: Integers) -> None:
+    model = producer_consumer(producers, consumers, size)
+    search = Search(model, integers=integers)
+    last: Proof | None = None
+    for result in islice(search.iterate(), 4):
+        assert isinstance(result, Proof)
+        assert check(model, program_schedule(result)) == []
+        assert last is None or (permits(result, last) and not permits(last, result))
+        last = result
+    assert verdict_of(search) == ("safe", [])
+
+
+def test_a_program_that_is_safe_under_some_schedules() -> None:
+    search = Search(producer_consumer(1, 1, 3, checks=False))
+    verdict, found = verdict_of(search)
+    assert verdict == "partially safe"
+    assert [example.kind for example in found] == ["assertion"]
+    assert search.proof is not None
+    assert check(search.model, program_schedule(search.proof)) == []
+
+
+def test_a_program_that_is_safe_under_no_schedule() -> None:
+    builder = Builder()
+    x = builder.variable("x")
+    for _ in range(2):
+        thread = builder.thread("adds")
+        builder.step(thread, 1, 2, assigns={x: binary("add", x.term, constant(1, 32))})
+        builder.step(thread, 2, 3, less(x.term, constant(2, 32)), rest="end", touches=[x])
+        builder.step(thread, 2, 4, negation(less(x.term, constant(2, 32))), failure="assertion", touches=[x])
+    search = Search(builder.finish())
+    assert [result for result in search.iterate() if isinstance(result, Proof)] == []
+    assert verdict_of(search)[0] == "unsafe"
+    assert list(search.iterate()) == []  # it has ended
+
+
+def test_what_a_thread_computes_on_its_own_belongs_to_its_step() -> None:
+    builder = Builder()
+    x, y, seen = builder.variable("x"), builder.variable("y"), builder.variable("seen")
+    reader, writer = builder.thread("reader"), builder.thread("writer")
+    builder.step(reader, 1, 2, assigns={seen: x.term}, touches=[x])
+    is_wrong = binary("and", equal(seen.term, constant(1, 32)), equal(y.term, constant(0, 32)))
+    builder.step(reader, 2, 3, negation(is_wrong), rest="end", touches=[y])
+    builder.step(reader, 2, 4, is_wrong, failure="assertion", touches=[y])
+    builder.step(writer, 1, 2, assigns={x: constant(1, 32)})
+    builder.step(writer, 2, 3, silent=True)
+    builder.step(writer, 3, 4, assigns={y: constant(1, 32)}, rest="end")
+    verdict, found = verdict_of(Search(builder.finish()))
+    assert verdict == "partially safe"
+    assert [step.thread for step in found[0].schedule.steps] == ["main", "main.2", "main.1", "main.1"]
+
+
+def test_threads_that_wait_for_each_other_are_in_a_deadlock_while_others_go_on() -> None:
+    builder = Builder()
+    first, second = (builder.variable(name, width=64, explicit=True) for name in ("first", "second"))
+    free = constant(0, 64)
+    for mine, other in ((first, second), (second, first)):
+        thread = builder.thread("takes both")
+        me = constant(address_of(thread + 1, 0), 64)
+        builder.step(thread, 1, 2, equal(mine.term, free), {mine: me})
+        builder.step(thread, 2, 3, equal(other.term, free), {other: me})
+        builder.step(thread, 3, 1, assigns={first: free, second: free})
+        builder.location(thread, 1).holder = mine.term
+        builder.location(thread, 2).holder = other.term
+    spinning = builder.thread("goes on")
+    builder.step(spinning, 1, 1)
+    search = Search(builder.finish())
+    verdict, found = verdict_of(search)
+    assert (verdict, {example.kind for example in found}) == ("partially safe", {"deadlock"})
+    assert search.proof is not None
+    assert check(search.model, program_schedule(search.proof)) == []
+
+
+def test_a_search_can_be_stopped() -> None:
+    search = Search(producer_consumer(2, 2, 1000))
+    assert isinstance(next(iter(search.iterate())), Proof)
+    search.stop()
+    assert list(search.iterate()) == []
+    assert verdict_of(search)[0] is None
+
+
+# ----------------------------------------------------------------------------------------------------- the solver
+
+
+@st.composite
+def small_terms(draw: st.DrawFn, width: int, depth: int = 3) -> Term:
+    """Terms over two numbers of two bits, and an array of them."""
+    if depth == 0:
+        if width == 1:
+            return draw(st.sampled_from((TRUE, negation(TRUE))))
+        return draw(st.sampled_from((variable("a", 2), variable("b", 2), constant(1, 2), constant(2, 2))))
+    less_deep = small_terms(2, depth - 1)
+    if width == 1:
+        kind = draw(st.sampled_from((*COMPARISONS, "and", "or", "xor")))
+        if kind in COMPARISONS:
+            return compare(kind, draw(less_deep), draw(less_deep))
+        return binary(kind, draw(small_terms(1, depth - 1)), draw(small_terms(1, depth - 1)))
+    kind = draw(st.sampled_from((*BINARY, "ite", "extend", "select", "leaf")))
+    if kind == "leaf":
+        return draw(small_terms(2, 0))
+    if kind == "ite":
+        return ite(draw(small_terms(1, depth - 1)), draw(less_deep), draw(less_deep))
+    if kind == "extend":
+        return convert("trunc", convert(draw(st.sampled_from(("zext", "sext"))), draw(less_deep), 5), 2)
+    if kind == "select":
+        index, other = (convert("zext", draw(less_deep), 64) for _ in range(2))
+        return select(store(variable("c", 2, 4), index, draw(less_deep)), other)
+    return binary(kind, draw(less_deep), draw(less_deep))
+
+
+@settings(max_examples=60, deadline=None)
+@given(small_terms(1), small_terms(1))
+def test_the_solver_knows_what_terms_mean(premise: Term, conclusion: Term) -> None:
+    values: list[dict[Term, int | Sequence[int]]] = [
+        {variable("a", 2): a, variable("b", 2): b, variable("c", 2, 4): c}
+        for a, b in product(range(4), repeat=2)
+        for c in ((0, 1, 2, 3), (3, 3, 0, 1))
+    ]
+    array = variable("c", 2, 4)
+    is_one = [
+        conjunction([equal(select(array, constant(i, 64)), constant(value, 2)) for i, value in enumerate(elements)])
+        for elements in ((0, 1, 2, 3), (3, 3, 0, 1))
+    ]
+    domain = disjunction(is_one)
+    solver = Solver()
+    assert solver.satisfiable([premise, domain]) == any(evaluate(premise, each) for each in values)
+    expected = all(evaluate(conclusion, each) for each in values if evaluate(premise, each))
+    assert (not solver.satisfiable([premise, domain, negation(conclusion)])) == expected
+    if solver.implies([premise, domain], conclusion):
+        assert expected
