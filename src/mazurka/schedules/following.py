@@ -1,0 +1,238 @@
+"""Run a program in the virtual machine as a schedule permits, choosing at random where it leaves a choice.
+
+The model is executed side by side with the machine: it says which transition a thread takes, and that the machine
+agrees is checked at each step, as is all that the proof promises. `Departure` tells that a promise was broken.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from mazurka.engines.abstract.model import Location, Model, Transition
+from mazurka.engines.abstract.proof import Node, Proof
+from mazurka.engines.abstract.terms import Term, evaluate, evaluate_array
+from mazurka.errors import MazurkaError
+from mazurka.schedule import Schedule, Step
+from mazurka.schedules.sections import ProgramSchedule, uncovered
+
+# How often inputs are drawn again if a thread cannot go on with those that were, and how long a thread may compute on
+# its own.
+_ATTEMPTS = 1000
+_LONGEST_STEP = 100_000
+
+
+class Departure(MazurkaError):
+    """An execution does not do what the schedule says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What was done: the transitions in their order, the same as steps of the virtual machine, and what the program
+    printed. `ended`: the program did, otherwise there were enough steps. `waits` is, for each thread, for how many
+    transitions in a row it was able to go on but others did."""
+
+    transitions: tuple[Transition, ...]
+    schedule: Schedule
+    output: bytes
+    ended: bool
+    waits: tuple[int, ...]
+
+
+def follow(schedule: Proof | ProgramSchedule, *, seed: int, steps: int = 1000) -> Execution:
+    """An execution of at least so many transitions, or a whole one."""
+    proof = schedule.proof if isinstance(schedule, ProgramSchedule) else schedule
+    run = _Run(proof.model, Random(seed))
+    node = 0
+    while True:
+        run.expect(proof.nodes[node])
+        node = uncovered(proof, node)
+        run.expect(proof.nodes[node])
+        if not proof.nodes[node].edges:
+            run.expect_end()
+            return run.execution(ended=True)
+        if len(run.transitions) >= steps:
+            return run.execution(ended=False)
+        if isinstance(schedule, ProgramSchedule):
+            node = _follow_section(schedule, node, run)
+        else:
+            taken = run.take(run.random.choice(proof.nodes[node].threads))
+            edge = next((edge for edge in proof.nodes[node].edges if edge.transition is taken), None)
+            if edge is None:
+                raise Departure(f"at node {node}, transition {taken.number} has no edge")
+            node = edge.target
+
+
+def _follow_section(schedule: ProgramSchedule, node: int, run: _Run) -> int:
+    """Take the events of a section in some order that it permits (the paper's Algorithm 3)."""
+    sections = schedule.sections_at(node)
+    taken = run.take(run.random.choice(sorted({section.thread for section in sections})))
+    section = next((section for section in sections if section.transition is taken), None)
+    if section is None:
+        raise Departure(f"at node {node}, no section begins with transition {taken.number}")
+    predecessors = [0] * len(section.events)  # how many of them are left
+    successors: list[list[int]] = [[] for _ in section.events]
+    for first, second in section.order:
+        predecessors[second] += 1
+        successors[first].append(second)
+    ready = [number for number, count in enumerate(predecessors) if count == 0 and number != 0]
+    done, number = 1, 0
+    while True:
+        for later in successors[number]:
+            predecessors[later] -= 1
+            if predecessors[later] == 0:
+                ready.append(later)
+        if done == len(section.events):
+            return section.end
+        number = ready.pop(run.random.randrange(len(ready)))
+        done += 1
+        event = section.events[number]
+        taken = run.take(event.thread)
+        if taken is not event.transition:
+            raise Departure(f"in the section from node {node}, event {number} is transition {taken.number}")
+
+
+class _Run:
+    """A state of the model, and the machine in the same state."""
+
+    def __init__(self, model: Model, random: Random) -> None:
+        from mazurka import _native
+
+        assert model.lowered is not None, "the model of a program that was loaded"
+        self.random = random
+        self.transitions: list[Transition] = []
+        self._model = model
+        self._locations = list(model.initial_locations)
+        self._values: dict[Term, int | Sequence[int]] = {
+            variable.term: variable.initial or (0 if variable.term.length is None else (0,) * variable.term.length)
+            for variable in model.variables.values()
+        }
+        # What a thread computes on its own belongs to the machine's step before it, so the choices are made in advance;
+        # or, before its first event, to its creation, and the choices are made in its first step.
+        self._ahead: list[deque[tuple[Transition, dict[Term, int]]]] = [deque() for _ in model.threads]
+        self._owed: list[tuple[int, ...]] = [() for _ in model.threads]
+        names = tuple(thread.name for thread in model.threads)
+        self._machine = _native.Machine(model.lowered.code, record=True, thread_names=names)
+        self._steps: list[Step] = []
+        self._output = bytearray()
+        self._waits = [0] * len(names)
+        self._longest_waits = [0] * len(names)
+        self._record()
+
+    def take(self, thread: int) -> Transition:
+        """The next transition of a thread, in the model and in the machine."""
+        for other, location in enumerate(self._locations):
+            able = location.rest is None and bool(evaluate(location.enabled, self._values)) and other != thread
+            self._waits[other] = self._waits[other] + 1 if able else 0
+            self._longest_waits[other] = max(self._waits[other], self._longest_waits[other])
+        if not self._ahead[thread]:
+            if _is_silent(self._locations[thread]):
+                transition, inputs = self._choose(self._locations[thread], self._values)
+                self._ahead[thread].append((transition, inputs))
+                self._owed[thread] += tuple(inputs[entry.term] for entry in transition.inputs)
+            else:
+                self._step(thread)
+        transition, inputs = self._ahead[thread].popleft()
+        self._values = _after(transition, self._values, inputs)
+        self._locations[thread] = transition.target
+        for started in transition.starts:
+            self._locations[started] = self._model.threads[started].entry
+        self.transitions.append(transition)
+        return transition
+
+    def _step(self, thread: int) -> None:
+        """One step of the machine, and all transitions that it consists of."""
+        name = self._model.threads[thread].name
+        values, location = self._values, self._locations[thread]
+        path: list[tuple[Transition, dict[Term, int]]] = []
+        while not path or _is_silent(location):
+            transition, inputs = self._choose(location, values)
+            path.append((transition, inputs))
+            values, location = _after(transition, values, inputs), transition.target
+            if transition.failure is not None:
+                raise Departure(f"thread {name} fails: {transition.failure.message}")
+            if len(path) == _LONGEST_STEP:
+                raise Departure(f"thread {name} computes on its own for too long")
+        choices = tuple(inputs[entry.term] for transition, inputs in path for entry in transition.inputs)
+        choices, self._owed[thread] = self._owed[thread] + choices, ()
+        machine = self._machine
+        number = {machine.thread_name(each): each for each in machine.threads()}.get(name)
+        if number is None:
+            raise Departure(f"thread {name} does not exist in the machine")
+        if not machine.next(number, choices).enabled:
+            raise Departure(f"thread {name} cannot go on in the machine")
+        machine.step(number, choices)
+        self._steps.append(Step(name, choices))
+        self._record()
+        failure = machine.failure()
+        if failure is not None:
+            raise Departure(f"thread {name} fails in the machine: {failure.fault}")
+        if location.rest == "exit":
+            agree = machine.exited()
+        elif location.rest is not None:
+            agree = machine.status(number) == {"end": "ended", "stuck": "stopped"}[location.rest]
+        else:
+            agree = location.point is not None and tuple(machine.frames(number)) == location.point.frames
+        if not agree:
+            raise Departure(f"thread {name} is at another place in the machine than in the model")
+        self._ahead[thread].extend(path)
+
+    def _choose(
+        self, location: Location, values: dict[Term, int | Sequence[int]]
+    ) -> tuple[Transition, dict[Term, int]]:
+        """The transition that a thread takes, with inputs drawn at random."""
+        for _ in range(_ATTEMPTS):
+            inputs: dict[Term, int] = {}
+            for transition in location.transitions:
+                for entry in transition.inputs:
+                    if entry.term not in inputs:
+                        count = evaluate(entry.count, values | inputs)
+                        inputs[entry.term] = self.random.choice((0, count - 1, self.random.randrange(count)))
+                if evaluate(transition.condition, values | inputs):
+                    return transition, inputs
+        raise Departure(f"thread {self._model.threads[location.thread].name} cannot go on")
+
+    def _record(self) -> None:
+        for operation in self._machine.operations():
+            if operation.kind == "output":
+                self._output.append(operation.written or 0)
+
+    def expect(self, node: Node) -> None:
+        """That the state is one of the node's."""
+        if tuple(self._locations) != node.locations:
+            raise Departure(f"the locations are not those of node {node.number}")
+        for name, value in node.explicit:
+            if self._values[self._model.variables[name].term] != value:
+                raise Departure(f"{name} is not {value} at node {node.number}")
+        for fact in node.label:
+            if not evaluate(fact, self._values):
+                raise Departure(f"{fact} does not hold at node {node.number}")
+
+    def expect_end(self) -> None:
+        machine = self._machine
+        if not machine.exited() and any(machine.status(thread) == "ready" for thread in machine.threads()):
+            raise Departure("the schedule ends, but the program does not")
+
+    def execution(self, *, ended: bool) -> Execution:
+        schedule = Schedule(
+            tuple(thread.name for thread in self._model.threads),
+            tuple(self._steps),
+            transforms=self._model.transforms,
+        )
+        return Execution(tuple(self.transitions), schedule, bytes(self._output), ended, tuple(self._longest_waits))
+
+
+def _is_silent(location: Location) -> bool:
+    return any(transition.silent for transition in location.transitions)
+
+
+def _after(
+    transition: Transition, values: dict[Term, int | Sequence[int]], inputs: dict[Term, int]
+) -> dict[Term, int | Sequence[int]]:
+    before = values | inputs
+    after = dict(values)
+    for variable, value in transition.assigns.items():
+        after[variable.term] = evaluate_array(value, before) if variable.is_array else evaluate(value, before)
+    return after
