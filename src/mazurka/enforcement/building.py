@@ -1,0 +1,165 @@
+"""Native programs that follow a schedule: the program's own text with the scheduler woven in, optimised, and linked."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files as resources
+from pathlib import Path
+
+from mazurka.enforcement.code import Code, Line, read_code
+from mazurka.enforcement.contexts import find_contexts
+from mazurka.enforcement.points import FIRST_POINT, Points, event_lines, find_points
+from mazurka.enforcement.tables import Tables, make_tables
+from mazurka.enforcement.units import Unfollowable
+from mazurka.enforcement.weaving import Woven, optimisable, same_instructions, weave
+from mazurka.errors import InputError
+from mazurka.frontends.c.compiler import (
+    CPP_SUFFIXES,
+    Compiler,
+    bundled_compiler,
+    cache_directory,
+    load_text,
+    named_compiler,
+)
+from mazurka.schedules.sections import ProgramSchedule
+
+_TARGET = ("-target", "x86_64-linux-gnu")
+# What is not defined in C, and is in the virtual machine, should not depend on the optimiser.
+_NATIVE = ("-U__MAZURKA__", "-fwrapv", "-fno-finite-loops")
+_OPTIONS = ("-O2", "-fPIC", "-w", "-fno-math-errno")
+
+
+def build(
+    files: Sequence[str | Path],
+    schedule: ProgramSchedule | None,
+    output: Path,
+    *,
+    optimise: int = 2,
+    compiler_arguments: Sequence[str] = (),
+    cc: str | None = None,
+) -> None:
+    """Write a native program that follows the schedule or, without one, runs as threads happen to run.
+
+    optimise: 0 orders all events, and executes all operations of the library. 1 orders only events that depend on each
+    other, and leaves out operations on mutexes and the like that the schedule makes redundant. 2 repeats sections,
+    tells the elements of arrays apart, and redirects accesses so that they need to wait less (`ordering`)."""
+    compiler = named_compiler(cc) if cc else bundled_compiler()
+    texts = {str(file): load_text(file, compiler, [*compiler_arguments, *_NATIVE]) for file in files}
+    is_cpp = any(Path(file).suffix in CPP_SUFFIXES for file in files)
+    if schedule is None:
+        modules = [optimisable(text) for text in texts.values()]
+        _compile(modules, ["inputs.c", "free.c"], None, output, compiler, is_cpp)
+        return
+    checked = {str(file): load_text(file, compiler, compiler_arguments) for file in files}
+    same = {name: same_instructions(checked[name], text) for name, text in texts.items()}
+    code = read_code(checked, same)
+    try:
+        points, tables = _follow(schedule, checked, code, optimise, closely=False)
+    except Unfollowable:
+        points, tables = _follow(schedule, checked, code, optimise, closely=True)
+    points_at = dict(_woven(points, tables))
+    modules = [
+        weave(
+            text,
+            {same[name][line]: woven for (file, line), woven in points_at.items() if file == name},
+            {
+                same[name][line]: call
+                for (file, line), call in points.contexts.calls.items()
+                if file == name and line in same[name]
+            },
+        )
+        for name, text in texts.items()
+    ]
+    _compile(modules, ["inputs.c", "operations.c", "scheduler.c"], tables.text, output, compiler, is_cpp)
+
+
+def _follow(
+    schedule: ProgramSchedule, checked: Mapping[str, str], code: Code, optimise: int, *, closely: bool
+) -> tuple[Points, Tables]:
+    model = schedule.proof.model
+    contexts = find_contexts(checked, [*event_lines(model, code, closely=closely), *code.watched])
+    points = find_points(model, code, contexts, closely=closely)
+    return points, make_tables(schedule, points, optimise)
+
+
+def _woven(points: Points, tables: Tables) -> Iterator[tuple[Line, Woven]]:
+    always = {line for (line, _), point in points.numbers.items() if points.about[point - FIRST_POINT].always}
+    for (line, _), point in points.numbers.items():
+        yield (
+            line,
+            Woven(
+                point,
+                points.about[point - FIRST_POINT].place,
+                tables.contexts.get(line),
+                tables.dropped.get(line),
+                inline=line not in always,
+                awaited=line in tables.awaited,
+            ),
+        )
+
+
+def _compile(
+    modules: Sequence[str], runtime: Sequence[str], tables: str | None, output: Path, compiler: Compiler, is_cpp: bool
+) -> None:
+    folder = Path(str(resources("mazurka.enforcement") / "runtime"))
+    headers = ["-I", str(folder), *compiler.header_options(False)]
+    with tempfile.TemporaryDirectory(prefix="mazurka-") as name:
+        scratch = Path(name)
+        objects = [_runtime_object(compiler, folder / file, headers, scratch) for file in runtime]
+        for number, module in enumerate(modules):
+            source = scratch / f"module{number}.ll"
+            source.write_text(module, errors="surrogateescape")
+            objects.append(_object(compiler, source, scratch / f"module{number}.o"))
+        if tables is not None:
+            (scratch / "tables.c").write_text(tables)
+            objects.append(_object(compiler, scratch / "tables.c", scratch / "tables.o", headers))
+        rest = [*_TARGET, *map(str, objects), "-pthread", "-lm", "-o", str(output)]
+        if compiler.headers is None:
+            _run([*compiler.command, *rest])
+            return
+        try:
+            _run([compiler.command[0], "cc", *rest])
+        except InputError:
+            if not is_cpp:
+                raise
+            _run([compiler.command[0], "c++", *rest])  # which takes long, since it makes the library of C++ first
+
+
+def _runtime_object(compiler: Compiler, source: Path, headers: Sequence[str], scratch: Path) -> Path:
+    """A part of the runtime; compiled once and kept in the user's cache, if there is one."""
+    digest = hashlib.sha256(repr((compiler.version(), _TARGET, _OPTIONS)).encode())
+    for part in [source, *sorted(source.parent.glob("*.h"))]:
+        digest.update(part.read_bytes() + b"\0")
+    cache = cache_directory()
+    if cache is None:
+        return _object(compiler, source, scratch / f"{source.stem}.o", headers)
+    kept = cache / f"{source.stem}-{digest.hexdigest()[:32]}.o"
+    if not kept.exists():
+        made = _object(compiler, source, scratch / f"{source.stem}.o", headers)
+        try:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=kept.parent, suffix=".tmp", delete=False) as file:
+                file.write(made.read_bytes())
+            os.replace(file.name, kept)
+        except OSError:
+            return made
+    return kept
+
+
+def _object(compiler: Compiler, source: Path, target: Path, options: Sequence[str] = ()) -> Path:
+    _run([*compiler.command, *_TARGET, *_OPTIONS, *options, "-c", str(source), "-o", str(target)])
+    return target
+
+
+def _run(command: Sequence[str]) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    except OSError as error:
+        raise InputError(f"cannot run {command[0]}: {error.strerror}") from None
+    if done.returncode != 0:
+        message = done.stderr.decode(errors="replace").strip()
+        raise InputError(f"the native build fails: {message or 'the compiler gives no reason'}")

@@ -1,0 +1,58 @@
+"""What the LLVM text of a program says about the instructions at which its events are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mazurka.enforcement.weaving import callee_at, functions, instructions
+
+_WATCHED = frozenset(("pthread_create", "pthread_join", "thrd_create", "thrd_join"))
+
+Line = tuple[str, int]  # a file and a line of its LLVM text, as it is checked
+
+
+@dataclass(slots=True)
+class Code:
+    """kinds: the instructions that the native program has, too: "load", "store", "call f", ... unused: those whose
+    result nobody looks at. certain: those that name a variable of the program, so that they always touch that one.
+    watched: calls that create threads or wait for their end, with their source positions; the runtime wants to know of
+    them, whether or not they are events. has_sections: there are atomic sections."""
+
+    kinds: dict[Line, str] = field(default_factory=dict)
+    unused: set[Line] = field(default_factory=set)
+    certain: set[Line] = field(default_factory=set)
+    watched: dict[Line, str] = field(default_factory=dict)
+    has_sections: bool = False
+
+    def callee(self, line: Line | None) -> str | None:
+        """The function that a line calls by its name; "" if through a pointer, None if it is no call."""
+        kind = self.kinds.get(line, "") if line else ""
+        return kind.removeprefix("call ").strip() if kind.startswith("call") else None
+
+
+def read_code(texts: Mapping[str, str], same: Mapping[str, Mapping[int, int]]) -> Code:
+    """`texts` are as they are checked; `same` has the lines that are in the native program, too."""
+    code = Code(has_sections=any("@__VERIFIER_atomic_" in text for text in texts.values()))
+    for file, text in texts.items():
+        lines = text.split("\n")
+        variables = set(re.findall(r"^@([\w.$]+) = (?!.*\bconstant )(?!.*\bthread_local\b)", text, re.MULTILINE))
+        uses: dict[int, Counter[str]] = {}
+        for _, (first, end) in functions(text):
+            names = Counter(name for line in lines[first:end] for name in re.findall(r"%[\w.$-]+", line))
+            uses.update(dict.fromkeys(range(first, end), names))
+        for number, instruction in instructions(text):
+            if number not in same[file]:
+                continue
+            line = lines[number - 1]
+            code.kinds[file, number] = instruction.kind
+            result = re.match(r"\s+(%[\w.$-]+) = ", line)
+            if result is None or uses[number][result[1]] == 1:
+                code.unused.add((file, number))
+            if variables.intersection(re.findall(r"@([\w.$]+)", line)):
+                code.certain.add((file, number))
+            if callee_at(line) in _WATCHED:
+                code.watched[file, number] = f"{file}:{instruction.position[0] if instruction.position else '?'}"
+    return code

@@ -1,0 +1,384 @@
+"""A program schedule as the tables that the runtime follows (`runtime/schedule.h`)."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mazurka.enforcement.code import Line
+from mazurka.enforcement.ordering import Cell, Ordering, Plan, Touch, Waits, find_waits, is_word
+from mazurka.enforcement.points import ACCESSES, NOWHERE, Points
+from mazurka.enforcement.units import Unit, find_units, refuse
+from mazurka.engines.abstract.model import Location, Model
+from mazurka.schedules.sections import Event, ProgramSchedule
+
+# As in runtime/schedule.h.
+_PUBLISH, _REDIRECT, _LATE, _SETTLE, _OMIT, _CONTINUES, _SHOW = 1, 2, 4, 8, 16, 32, 64
+
+# Their outcome is what the schedule says, so it must say one.
+_BY_SCHEDULE = frozenset((
+    "pthread_barrier_wait", "pthread_cond_wait", "pthread_cond_signal", "pthread_cond_broadcast", "cnd_wait",
+    "cnd_signal", "cnd_broadcast",
+))  # fmt: skip
+
+_CACHE_LINE = 64
+_MOST_EVENTS = 4096  # of a thread in a unit that is repeated, ...
+_SHOWN_EVERY = 16  # ... and how often it shows to the others how far it has come
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """As C text. `dropped` are the lines at which the scheduler has nothing to do; a load there gives the constant.
+    `awaited` are those of events that somebody waits for. `contexts` has the entries of lines at which the point
+    depends on how the thread came there."""
+
+    text: str
+    dropped: Mapping[Line, int]
+    awaited: Container[Line | None]
+    contexts: Mapping[Line, int]
+
+
+@dataclass(eq=False, slots=True)
+class _Stage:
+    """A unit (None: nothing has happened yet) after another one: what its events wait for, and how to go on."""
+
+    number: int
+    unit: Unit | None
+    previous: Unit | None
+    waits: list[Waits] = field(default_factory=list)
+    options: list[_Stage] = field(default_factory=list)
+
+
+def make_tables(schedule: ProgramSchedule, points: Points, level: int) -> Tables:
+    model = schedule.proof.model
+    threads = len(model.threads)
+    ways = find_units(schedule, points, most_events=_MOST_EVENTS if level >= 2 else 0)
+    units = [unit for found in ways.values() for unit in found]
+    ordering = Ordering(model, units, points, level)
+    plans = {unit: ordering.plan(unit) for unit in units}
+    dropped = _droppable(model, ways, plans, ordering, points) if level >= 2 else {}
+    for unit in units:
+        _drop(unit, plans[unit], dropped)
+    counts = {
+        unit: [sum(event.thread == thread for event in unit.events) for thread in range(threads)] for unit in units
+    }
+    stages = _stages(ways, plans, threads)
+    published = _published(stages, counts)
+    area = _Area(plans.values(), threads)
+    writer = _Writer(area)
+    awaited: set[Line | None] = set()
+    for stage in stages:
+        lanes: list[list[str]] = [[] for _ in range(threads)]
+        late = [False] * threads
+        shown = [0] * threads
+        events = stage.unit.events if stage.unit else ()
+        for number, (event, waits) in enumerate(zip(events, stage.waits, strict=True)):
+            assert stage.unit is not None
+            flags = _flags(event, ordering, points) | (_SETTLE if late[event.thread] else 0)
+            late[event.thread] = flags & _LATE != 0
+            if (stage.unit, number) in published:
+                shown[event.thread] += 1
+                is_last = len(lanes[event.thread]) + 1 == counts[stage.unit][event.thread]
+                soon = is_last or not stage.unit.repeated or shown[event.thread] % _SHOWN_EVERY == 0
+                flags |= _PUBLISH | (_SHOW if soon else 0)
+            if flags & (_PUBLISH | _LATE) and event.transition.source.point is not None:
+                awaited.add(event.transition.source.point.line)
+            cell = plans[stage.unit].cells.get(number)
+            if cell is not None:
+                flags |= _REDIRECT
+            lane = lanes[event.thread]
+            lane.append(
+                f"{{{points.of(event.transition.source)}, {flags}, {len(waits)}, {writer.waits(waits)}, "
+                f"{area.offset(cell) if cell else 0}, {len(lane) + 1}}}"
+            )
+        nothing = [0] * threads
+        node = schedule.proof.nodes[stage.unit.end if stage.unit else 0]
+        writer.section(
+            list(_options(stage, points)),
+            counts[stage.unit] if stage.unit else nothing,
+            counts[stage.previous] if stage.previous else nothing,
+            [writer.steps(lane) for lane in lanes],
+            [_standing(location, points, dropped) for location in node.locations],
+        )
+    contexts = {
+        line: number
+        for number, line in enumerate(sorted({line for line, _ in points.numbers if line in points.contexts.lines}))
+    }
+    return Tables(writer.text(model, points, contexts), dropped, awaited, contexts)
+
+
+def _droppable(
+    model: Model, ways: Mapping[int, list[Unit]], plans: Mapping[Unit, Plan], ordering: Ordering, points: Points
+) -> dict[Line, int]:
+    """Lines whose every execution is an event of the schedule, all free and of one effect: operations that are left
+    out, and loads of one constant. Where the schedule branches, threads have to be seen nevertheless."""
+    found: dict[Line, set[int | None]] = {}
+    followed: set[Location] = set()
+    for unit, plan in plans.items():
+        for number, event in enumerate(unit.events):
+            followed.add(event.transition.source)
+            point = event.transition.source.point
+            if point is not None and point.line is not None:
+                found.setdefault(point.line, set()).add(_constant_effect(event, number, plan, ordering, points))
+    elsewhere = {location for thread in model.threads for location in thread.locations} - followed
+    for units in ways.values():
+        if len(units) > 1:
+            elsewhere.update(location for unit in units for location in (unit.begin, unit.arrival) if location)
+    for line in [*points.sometimes, *(location.point.line for location in elsewhere if location.point)]:
+        if line is not None:
+            found.pop(line, None)
+    dropped = {line: effect for line, (effect, *others) in found.items() if effect is not None and not others}
+    for unit in plans:
+        _keep_one_each(unit, dropped, points)
+    return dropped
+
+
+def _constant_effect(event: Event, number: int, plan: Plan, ordering: Ordering, points: Points) -> int | None:
+    """What an event gives, if nobody has to wait because of it and it does nothing else."""
+    if not plan.is_free(number):
+        return None
+    location = event.transition.source
+    if ordering.omits(event.transition):
+        is_told = points.operation(location) == "pthread_barrier_wait" and (
+            location.point is None or location.point.line not in points.code.unused
+        )
+        return None if is_told else 0
+    cell = plan.cells.get(number)
+    return cell.number if cell is not None and cell.thread is None else None
+
+
+def _keep_one_each(unit: Unit, dropped: dict[Line, int], points: Points) -> None:
+    """A thread with events in a unit keeps one of them, lest it run ahead of all others for ever."""
+    by_thread: dict[int, list[Location]] = {}
+    for event in unit.events:
+        by_thread.setdefault(event.thread, []).append(event.transition.source)
+    for locations in by_thread.values():
+        if all(_is_dropped(location, dropped) for location in locations):
+            kept = min(locations, key=lambda location: points.kind(location) != "load").point
+            assert kept is not None and kept.line is not None
+            del dropped[kept.line]
+
+
+def _drop(unit: Unit, plan: Plan, dropped: Mapping[Line, int]) -> None:
+    kept = [number for number, event in enumerate(unit.events) if not _is_dropped(event.transition.source, dropped)]
+    unit.events = tuple(unit.events[number] for number in kept)
+    plan.touches = [plan.touches[number] for number in kept]
+    plan.cells = {new: plan.cells[old] for new, old in enumerate(kept) if old in plan.cells}
+
+
+def _is_dropped(location: Location, dropped: Mapping[Line, int]) -> bool:
+    return location.point is not None and location.point.line in dropped
+
+
+def _standing(location: Location, points: Points, dropped: Mapping[Line, int]) -> int:
+    """Where a thread is seen that is at a location; NOWHERE if it will be seen somewhere else."""
+    if location.point is None or location not in points.visible or _is_dropped(location, dropped):
+        return NOWHERE
+    if location in points.inner:
+        return NOWHERE
+    return points.of(location)
+
+
+# ------------------------------------------------------------------------------------------------ stages
+
+
+def _stages(ways: Mapping[int, list[Unit]], plans: Mapping[Unit, Plan], threads: int) -> list[_Stage]:
+    stages = [_Stage(0, None, None)]
+    made: dict[tuple[Unit | None, Unit], _Stage] = {}
+    for stage in stages:  # which grows meanwhile
+        for unit in ways[stage.unit.end if stage.unit else 0]:
+            if (stage.unit, unit) not in made:
+                waits = find_waits(_touching(stage.unit, plans), _touching(unit, plans), threads)
+                made[stage.unit, unit] = _Stage(len(stages), unit, stage.unit, waits)
+                stages.append(made[stage.unit, unit])
+            stage.options.append(made[stage.unit, unit])
+        _join_first_waits(stage)
+    return stages
+
+
+def _touching(unit: Unit | None, plans: Mapping[Unit, Plan]) -> list[tuple[int, tuple[Touch, ...]]]:
+    if unit is None:
+        return []
+    return [(event.thread, touches) for event, touches in zip(unit.events, plans[unit].touches, strict=True)]
+
+
+def _join_first_waits(stage: _Stage) -> None:
+    """Whichever way the event of a decision goes, it waits for what any of them waits for."""
+    by_thread: dict[int, list[_Stage]] = {}
+    for option in stage.options:
+        if option.unit is not None and option.unit.begin is not None:
+            by_thread.setdefault(option.unit.thread, []).append(option)
+    for options in by_thread.values():
+        if len(options) == 1:
+            continue
+        latest: dict[int, int] = {}
+        for option in options:
+            for thread, clock in option.waits[0]:
+                latest[thread] = max(latest.get(thread, clock), clock)
+        for option in options:
+            option.waits[0] = list(latest.items())
+
+
+def _published(stages: Sequence[_Stage], counts: Mapping[Unit, Sequence[int]]) -> set[tuple[Unit, int]]:
+    """The events that somebody waits for: by clock, or because they are the last of their thread in a unit."""
+    numbers = {unit: _by_clock(unit) for unit in counts}
+    published: set[tuple[Unit, int]] = set()
+    for stage in stages:
+        if stage.unit is None:
+            continue
+        for thread, clock in (wait for waits in stage.waits for wait in waits):
+            if clock > 0:
+                published.add((stage.unit, numbers[stage.unit][thread, clock]))
+            else:
+                assert stage.previous is not None
+                clock += counts[stage.previous][thread]
+                published.add((stage.previous, numbers[stage.previous][thread, clock]))
+        for thread, count in enumerate(counts[stage.unit]):
+            if count:
+                published.add((stage.unit, numbers[stage.unit][thread, count]))
+    return published
+
+
+def _by_clock(unit: Unit) -> dict[tuple[int, int], int]:
+    counts: dict[int, int] = {}
+    numbers: dict[tuple[int, int], int] = {}
+    for number, event in enumerate(unit.events):
+        counts[event.thread] = counts.get(event.thread, 0) + 1
+        numbers[event.thread, counts[event.thread]] = number
+    return numbers
+
+
+def _flags(event: Event, ordering: Ordering, points: Points) -> int:
+    source, target = event.transition.source, event.transition.target
+    flags = _OMIT if ordering.omits(event.transition) else 0
+    several = points.kind(source) in ACCESSES and sum(map(is_word, event.transition.accesses)) > 1
+    if several or points.prints(event.transition):
+        flags |= _LATE
+    if points.operation(source) is not None and source.point and target.point:
+        here, there = source.point, target.point
+        goes_on = (here.line, here.calls, here.ordinal + 1) == (there.line, there.calls, there.ordinal)
+        flags |= _CONTINUES if goes_on else 0
+    return flags
+
+
+def _options(stage: _Stage, points: Points) -> Iterator[str]:
+    arrivals: set[tuple[int, int]] = set()
+    for option in stage.options:
+        unit = option.unit
+        assert unit is not None
+        sure = sum(1 for other in stage.options if other.unit and other.unit.thread == unit.thread) == 1
+        begin = NOWHERE if unit.begin is None else points.of(unit.begin)
+        arrival = NOWHERE if unit.arrival is None else points.of(unit.arrival)
+        if not sure:
+            by_schedule = unit.begin is not None and points.operation(unit.begin) in _BY_SCHEDULE
+            if (unit.thread, arrival) in arrivals or by_schedule:
+                refuse(unit.begin or unit.arrival)
+            arrivals.add((unit.thread, arrival))
+        yield f"{{{unit.thread}, {begin}, {arrival}, {option.number}, {int(sure)}}}"
+
+
+# ------------------------------------------------------------------------------------------------ as text
+
+
+class _Area:
+    """Where redirected loads and stores go: constants first, then for each thread the cells that it writes, in cache
+    lines of their own."""
+
+    def __init__(self, plans: Iterable[Plan], threads: int) -> None:
+        cells = {cell for plan in plans for cell in plan.cells.values()}
+        self.constants = sorted({cell.number for cell in cells if cell.thread is None})
+        self._positions = {value: 8 * position for position, value in enumerate(self.constants)}
+        self._starts: list[int] = []
+        self.size = _whole_lines(8 * len(self.constants))
+        for thread in range(threads):
+            self._starts.append(self.size + 8)  # after what it writes for nobody
+            most = max((cell.number for cell in cells if cell.thread == thread), default=-1)
+            self.size += _whole_lines(8 * (most + 2))
+
+    def offset(self, cell: Cell) -> int:
+        if cell.thread is None:
+            return self._positions[cell.number]
+        return self._starts[cell.thread] + 8 * cell.number
+
+
+def _whole_lines(size: int) -> int:
+    return -(-size // _CACHE_LINE) * _CACHE_LINE
+
+
+class _Writer:
+    """Collects tables, each as a list of C initialisers."""
+
+    def __init__(self, area: _Area) -> None:
+        self._area = area
+        self._waits: list[str] = []
+        self._steps: list[str] = ["{NOWHERE}"]  # there is one before any other
+        self._options: list[str] = []
+        self._numbers: list[str] = []
+        self._sections: list[str] = []
+
+    def waits(self, waits: Waits) -> int:
+        self._waits += [f"{{{thread}, {clock}}}" for thread, clock in waits]
+        return len(self._waits) - len(waits)
+
+    def steps(self, steps: list[str]) -> int:
+        self._steps += [*steps, "{NOWHERE}"]
+        return len(self._steps) - len(steps) - 1
+
+    def section(self, options: list[str], *by_thread: Sequence[int]) -> None:
+        starts = []
+        for numbers in by_thread:
+            starts.append(f"numbers + {len(self._numbers)}")
+            self._numbers += map(str, numbers)
+        self._sections.append(f"{{{len(self._options)}, {len(options)}, {', '.join(starts)}}}")
+        self._options += options
+
+    def text(self, model: Model, points: Points, contexts: Mapping[Line, int]) -> str:
+        by_name = {thread.name: thread.number for thread in model.threads}
+        names = [thread.name.rpartition(".") for thread in model.threads]
+        children = [
+            f"{{{by_name[parent]}, {number}, {thread}}}" for thread, (parent, dot, number) in enumerate(names) if dot
+        ]
+        sizes = {
+            "threads": len(names),
+            "sections": len(self._sections),
+            "children": len(children),
+            "area_size": self._area.size,
+            "constants": len(self._area.constants),
+            "contexts": sum(line in contexts for line, _ in points.numbers),
+        }
+        tables = {
+            "static const uint32_t numbers": self._numbers,
+            "const char *const mazurka_thread_names": [
+                _quoted(f"{thread.name} ({thread.display})") for thread in model.threads
+            ],
+            "const struct child mazurka_child": children,
+            "const struct point mazurka_point": [
+                f"{{{_quoted(about.place)}, {_quoted(about.what)}, {about.threads}u, {int(about.always)}}}"
+                for about in points.about
+            ],
+            "const struct step mazurka_step": self._steps,
+            "const struct wait mazurka_wait": self._waits,
+            "const struct option mazurka_option": self._options,
+            "const struct section mazurka_section": self._sections,
+            "const struct context mazurka_context_table": [
+                f"{{{contexts[line]}, {number}, {context}u}}"
+                for (line, context), number in points.numbers.items()
+                if line in contexts
+            ],
+            "const uint64_t mazurka_constant": [f"{value}u" for value in self._area.constants],
+        }
+        return "\n".join(
+            [
+                '#include "schedule.h"',
+                *(f"const uint32_t mazurka_{name} = {size};" for name, size in sizes.items()),
+                *(f"{name}[] = {{\n    " + ",\n    ".join(rows or ["0"]) + "};" for name, rows in tables.items()),
+                "",
+            ]
+        )
+
+
+def _quoted(text: str) -> str:
+    """As a C string; bytes that are not plain characters are escaped."""
+    plain = frozenset(string.ascii_letters + string.digits + " _-+*/.,:;()[]&<>=@'")
+    return '"' + "".join(chr(c) if chr(c) in plain else f"\\{c:03o}" for c in text.encode(errors="replace")) + '"'
