@@ -6,7 +6,11 @@
  * each may get its first lock and wait for its second, which the other one holds. The report says who waits for what
  * and who holds it.
  *
- * To repair it, lock in an order that is the same for all, say, the account with the lower number first. */
+ * To repair it, lock in an order that is the same for all, say, the account with the lower number first. Or leave it as
+ * it is, and run it only in ways that are proved to be safe:
+ *
+ *     mazurka schedule examples/lock_order.c
+ *     mazurka build examples/lock_order.c --schedule lock_order.schedule.json -o lock_order */
 #include <pthread.h>
 
 struct account {

@@ -9,11 +9,11 @@ import subprocess
 import sys
 
 
-def interrupt_check(words: list[str], once: bytes) -> tuple[int, str]:
+def interrupt_check(words: list[str], once: bytes, command: str = "check") -> tuple[int, str]:
     """Run `mazurka check` and interrupt it as soon as its progress line says `once`; its exit code and output."""
     master, slave = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "mazurka.cli", "check", *words],
+        [sys.executable, "-m", "mazurka.cli", command, *words],
         stdout=subprocess.PIPE,
         stderr=slave,
         text=True,

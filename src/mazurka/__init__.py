@@ -8,8 +8,8 @@
     'assertion `counter == 2` failed'
 
 `check` answers with a `Result`, a plain value: the verdict, what was covered (`Executions`, or `States` with
-`engine="stateful"`), data races, and for a bug the `Trace` and the `Schedule`, which `replay` executes again. What
-cannot be checked raises `InputError`.
+`engine="stateful"`), data races, and for a bug the `Trace` and the `Schedule`, which `replay` executes again.
+`find_schedules` looks for schedules under which a program is safe. What cannot be checked raises `InputError`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mazurka.program.program import Program
     from mazurka.result import Bug, Executions, Race, Result, States, Verdict
     from mazurka.schedule import Schedule
+    from mazurka.scheduling import find_schedules
     from mazurka.trace import Trace
 
     __version__: str
@@ -45,6 +46,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "check",
+    "find_schedules",
     "load",
     "replay",
 ]
@@ -65,6 +67,7 @@ _HOMES = {
     "Trace": "mazurka.trace",
     "Verdict": "mazurka.result",
     "check": "mazurka.checking",
+    "find_schedules": "mazurka.scheduling",
     "load": "mazurka.checking",
     "replay": "mazurka.checking",
 }

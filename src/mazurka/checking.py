@@ -242,7 +242,7 @@ def replay(
 
     start = time.monotonic()
     transforms = schedule.transforms if not isinstance(source, Program) else Transformations()
-    program, lowered = _lower(source, compiler_arguments, program_arguments, cc, transforms)
+    program, lowered = _lower(source, compiler_arguments, program_arguments, cc, transforms, inputs=True)
     replayed = replay_schedule(
         program,
         lowered,
@@ -319,17 +319,27 @@ def _check_limits(**limits: float | None) -> None:
 
 
 def _compile(
-    files: Files, compiler_arguments: Sequence[str], program_arguments: Sequence[str], cc: str | None
+    files: Files,
+    compiler_arguments: Sequence[str],
+    program_arguments: Sequence[str],
+    cc: str | None,
+    inputs: bool = False,
 ) -> Program:
     from mazurka.frontends.c import load_c_program
 
-    paths = [files] if isinstance(files, str | os.PathLike) else files
     return load_c_program(
-        [os.fspath(path) for path in paths],
+        file_names(files),
         compiler_arguments=compiler_arguments,
         program_arguments=program_arguments,
         cc=cc,
+        inputs=inputs,
     )
+
+
+def file_names(files: Files) -> list[str]:
+    """A file or several, as a list."""
+    paths = [files] if isinstance(files, str | os.PathLike) else files
+    return [os.fspath(path) for path in paths]
 
 
 def _lower(
@@ -338,12 +348,13 @@ def _lower(
     program_arguments: Sequence[str],
     cc: str | None,
     transforms: Transformations,
+    inputs: bool = False,
 ) -> tuple[Program, Lowered]:
     from mazurka.transforms import prepare
     from mazurka.transforms.lowering import lower
 
     if not isinstance(source, Program):
-        source = prepare(_compile(source, compiler_arguments, program_arguments, cc), **asdict(transforms))
+        source = prepare(_compile(source, compiler_arguments, program_arguments, cc, inputs), **asdict(transforms))
     elif transforms != Transformations():
         raise InputError(
             "purity, awaits and unroll are for files: a Program is explored as it is (mazurka.load takes these options)"

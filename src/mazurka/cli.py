@@ -1,4 +1,4 @@
-"""The command line: `mazurka check`, `mazurka replay`, `mazurka loops`, `mazurka print`."""
+"""The command line: `mazurka check`, `replay`, `schedule`, `build`, `loops` and `print`."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ import shlex
 import shutil
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mazurka.errors import InputError, MazurkaError
 from mazurka.escaping import visible
 
 if TYPE_CHECKING:
+    from mazurka.engines.abstract.search import SearchProgress
     from mazurka.engines.stateful import StateProgress
     from mazurka.engines.stateless import Progress
     from mazurka.result import Result
+    from mazurka.schedules.sections import ProgramSchedule
+    from mazurka.scheduling import Iteration
 
 EXIT_INPUT = 2
 EXIT_INTERNAL = 4
@@ -29,12 +33,15 @@ _COMPILER_HABITS = re.compile(r"-(pthread|l.+|[WOg].*)")
 
 _EXIT_CODES = """\
 exit codes:
-  0  verified: everything was covered and no bug found
-  1  a bug was found
+  0  verified: everything was covered and no bug found; of schedule and build: what was asked for is there
+  1  a bug was found; of schedule: one that the schedule does not avoid, or with --until complete any
   2  the input or the usage is at fault
   3  incomplete: a limit, an interrupt or the bound on loops ended the search, or it was one that can miss bugs
   4  an error in Mazurka itself
 """
+
+
+_MORE_USAGE = {"replay": "SCHEDULE.json ", "build": "--schedule SCHEDULE.json -o PROGRAM "}
 
 
 class _CompilerOption(argparse.Action):
@@ -130,6 +137,58 @@ def _parser() -> argparse.ArgumentParser:
     _add_uninitialised_option(execution)
     _add_output_options(replay.add_argument_group("output"))
 
+    schedule = _command(commands, "schedule", "find schedules under which a program is safe, whatever its inputs")
+    schedule.add_argument("files", nargs="+", metavar="FILE", help="the files as for check")
+    search = schedule.add_argument_group("search")
+    search.add_argument(
+        "--until",
+        type=_until,
+        metavar="first|N|complete",
+        help="end with the first schedule, or after N iterations that found one, or when it is known of all schedules "
+        "whether they are safe (default: first)",
+    )
+    search.add_argument(
+        "--integers",
+        choices=("bits", "mathematical"),
+        help="bits: those of the machine; mathematical: without limits, which can be faster, but proves nothing about "
+        "programs in which integers overflow (default: bits)",
+    )
+    search.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="stop the search after this time")
+    search.add_argument(
+        "--check", metavar="SCHEDULE.json", help="do not search, but prove that this schedule is safe for the program"
+    )
+    output = schedule.add_argument_group("output")
+    output.add_argument(
+        "-o",
+        dest="output",
+        metavar="SCHEDULE.json",
+        help="where to write the latest schedule (default: the name of the first FILE, with .schedule.json)",
+    )
+    output.add_argument("--picture", metavar="FILE", help="draw the latest schedule, as .svg or as .dot for Graphviz")
+    output.add_argument("--save-bug", metavar="FILE", help="write how the first bug comes about to FILE, for replay")
+    output.add_argument("--no-progress", dest="progress", action="store_false", help="no progress line on a terminal")
+    _add_output_options(output)
+
+    build = _command(commands, "build", "compile a program so that its threads keep to a schedule")
+    build.add_argument("files", nargs="+", metavar="FILE", help="the files as for schedule, which made the schedule")
+    building = build.add_argument_group("build")
+    building.add_argument("--schedule", required=True, metavar="SCHEDULE.json", help="the schedule")
+    building.add_argument("-o", dest="output", required=True, metavar="PROGRAM", help="where to write the program")
+    building.add_argument(
+        "--optimise",
+        type=int,
+        choices=(0, 1, 2),
+        default=2,
+        help="0: all events in one order; 1: only dependent events are ordered, locks are left out; 2: also, longer "
+        "sections, fewer accesses (default: 2)",
+    )
+    building.add_argument(
+        "--no-check",
+        dest="check",
+        action="store_false",
+        help="do not prove again, before the program is built, that the schedule is safe for it",
+    )
+
     loops = _command(commands, "loops", "list the loops of a program: which only wait for other threads, and for what")
     loops.add_argument("files", nargs="+", metavar="FILE", help="the files as for check")
     loops.add_argument("--json", action="store_true", help="print a JSON list")
@@ -145,7 +204,7 @@ def _command(commands: Any, name: str, description: str) -> argparse.ArgumentPar
         name,
         help=description,
         description=description[0].upper() + description[1:] + ".",
-        usage=f"mazurka {name} [options] FILE… {'SCHEDULE.json ' if name == 'replay' else ''}[-- ARGUMENT…]",
+        usage=f"mazurka {name} [options] FILE… {_MORE_USAGE.get(name, '')}[-- ARGUMENT…]",
         epilog="What follows -- are the arguments of the program itself.",
         allow_abbrev=False,
     )
@@ -229,6 +288,10 @@ def _count(text: str) -> int:
     return value
 
 
+def _until(text: str) -> int | str:
+    return text if text == "complete" else 1 if text == "first" else _count(text)
+
+
 def _size(text: str) -> int:
     from mazurka.sizes import parse_size
 
@@ -250,6 +313,7 @@ def _seed(text: str) -> int:
 
 _seconds.__name__ = "time"  # what argparse calls a value that does not convert
 _count.__name__ = _seed.__name__ = "number"
+_until.__name__ = "first, number or complete"
 
 
 # ------------------------------------------------------------------------------------------------ commands
@@ -308,6 +372,10 @@ def _run(words: list[str]) -> int:
         return _loops(options, compiling)
     if options.command == "replay":
         return _replay(options, compiling)
+    if options.command == "schedule":
+        return _check_schedule(options, compiling) if options.check else _schedule(options, compiling)
+    if options.command == "build":
+        return _build(options, compiling)
     return _check(options, compiling)
 
 
@@ -367,8 +435,6 @@ def _check(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
 
 
 def _replay(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
-    from pathlib import Path
-
     from mazurka.checking import replay
     from mazurka.schedule import Schedule
 
@@ -385,6 +451,110 @@ def _replay(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
     )
     _report(result, options, [])
     return result.verdict.exit_code
+
+
+def _schedule(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
+    from mazurka.reports import schedules
+    from mazurka.scheduling import SafeIteration, find_schedules
+
+    if options.output is None:
+        options.output = os.path.splitext(os.path.basename(options.files[0]))[0] + ".schedule.json"
+    _keep(options.files, options.output, options.picture, options.save_bug)
+    for file, what in (
+        (options.output, "the schedule"),
+        (options.picture, "the picture"),
+        (options.save_bug, "the bug"),
+    ):
+        if file is not None:
+            _try_to_save(file, what)
+    draw = _drawing(options.picture)
+    progress = _ProgressLine() if options.progress and sys.stderr.isatty() else None
+    bugs = 0
+
+    def found(iteration: Iteration) -> None:
+        nonlocal bugs
+        if progress is not None:
+            progress.clear()
+        if isinstance(iteration, SafeIteration):
+            _replace_file(options.output, _as_text(iteration.schedule))
+            if draw is not None:
+                _replace_file(options.picture, draw(iteration.schedule))
+        elif options.save_bug is not None and bugs == 0:
+            _save_schedule(iteration.result, options.save_bug)
+        bugs += not isinstance(iteration, SafeIteration)
+        if not options.json:
+            with _writing():
+                schedules.write_iteration(iteration, sys.stdout, color=options.color)
+
+    try:
+        outcome = find_schedules(
+            options.files,
+            **compiling,
+            until=options.until or 1,
+            integers=options.integers or "bits",
+            timeout=options.timeout,
+            found=found,
+            progress=progress.show_iteration if progress is not None else None,
+        )
+    finally:
+        if progress is not None:
+            progress.clear()
+    with _writing():
+        if options.json:
+            schedules.write_json(outcome, sys.stdout)
+        else:
+            again = _see_bug_commands(options, compiling) if bugs else []
+            build_with = _build_commands(options, compiling) if outcome.schedule is not None else []
+            schedules.write_outcome(outcome, sys.stdout, replay_with=again, build_with=build_with, color=options.color)
+    return outcome.exit_code
+
+
+def _check_schedule(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
+    from mazurka.engines.abstract import load_model
+    from mazurka.schedules.checker import check
+    from mazurka.schedules.format import load
+
+    for option in ("until", "integers", "timeout", "output", "save_bug", "json"):
+        if getattr(options, option):
+            name = "-o" if option == "output" else "--" + option.replace("_", "-")
+            raise InputError(f"{name} is for the search for a schedule; with --check there is none")
+    draw = _drawing(options.picture)
+    model = load_model(options.files, **compiling)
+    schedule = load(Path(options.check), model)
+    problems = check(model, schedule)
+    if draw is not None:
+        _replace_file(options.picture, draw(schedule))
+    with _writing():
+        for problem in problems:
+            print(visible(f"does not hold: {problem}"))
+        if not problems:
+            print("proved: all executions under this schedule are safe, free of deadlocks and fair")
+    return 1 if problems else 0
+
+
+def _build(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
+    from mazurka.enforcement import build
+    from mazurka.engines.abstract import load_model
+    from mazurka.schedules.checker import check
+    from mazurka.schedules.format import load
+
+    _keep([*options.files, options.schedule], options.output)
+    _try_to_save(options.output, "the program")
+    model = load_model(options.files, **compiling)
+    schedule = load(Path(options.schedule), model)
+    problems = check(model, schedule) if options.check else []
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise InputError(f"{options.schedule}: not a safe schedule of this program: {problems[0]}{more}")
+    build(
+        options.files,
+        schedule,
+        Path(options.output),
+        optimise=options.optimise,
+        compiler_arguments=compiling["compiler_arguments"],
+        cc=compiling["cc"],
+    )
+    return 0
 
 
 def _print(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
@@ -434,7 +604,15 @@ def _writing() -> Iterator[None]:
             raise InputError(f"the output cannot be written: {error.strerror}") from None
 
 
-def _try_to_save(file: str) -> None:
+def _keep(inputs: Sequence[str], *outputs: str | None) -> None:
+    """Nobody means to overwrite a source file."""
+    needed = {os.path.realpath(file) for file in inputs}
+    for file in outputs:
+        if file is not None and os.path.realpath(file) in needed:
+            raise InputError(f"{file}: is needed, and would be overwritten; choose another name for what is written")
+
+
+def _try_to_save(file: str, what: str = "the schedule") -> None:
     """Better to fail before a search that may take hours than after it. No file is left behind: there may be no bug."""
     new = not os.path.exists(file)
     if not new and not os.path.isfile(file) and not os.path.isdir(file):
@@ -445,7 +623,7 @@ def _try_to_save(file: str) -> None:
         if new:
             os.unlink(os.path.realpath(file))
     except OSError as error:
-        raise _cannot_save(file, error) from None
+        raise _cannot_save(file, error, what) from None
 
 
 def _save_schedule(result: Result, file: str) -> None:
@@ -460,8 +638,73 @@ def _save_schedule(result: Result, file: str) -> None:
         raise _cannot_save(file, error) from None
 
 
-def _cannot_save(file: str, error: OSError) -> InputError:
-    return InputError(f"{file}: the schedule cannot be saved: {error.strerror}")
+def _replace_file(file: str, text: str) -> None:
+    """Write a plain file as a whole, if possible: whoever reads it meanwhile sees the old content or the new one."""
+    special = os.path.exists(file) and not os.path.isfile(file)  # such as a pipe
+    place = os.path.realpath(file)
+    whole = not special and os.access(os.path.dirname(place), os.W_OK)
+    written = f"{place}.{os.getpid()}.tmp" if whole else file
+    try:
+        with open(written, "w") as stream:
+            stream.write(text)
+        if whole:
+            os.replace(written, place)
+    except OSError as error:
+        raise _cannot_save(file, error) from None
+
+
+def _cannot_save(file: str, error: OSError, what: str = "the schedule") -> InputError:
+    return InputError(f"{file}: {what} cannot be saved: {error.strerror}")
+
+
+def _as_text(schedule: ProgramSchedule) -> str:
+    import json
+
+    from mazurka.schedules.format import to_json
+
+    return json.dumps(to_json(schedule)) + "\n"
+
+
+def _drawing(file: str | None) -> Callable[[ProgramSchedule], str] | None:
+    """How to draw a picture in the format that the name of its file asks for."""
+    if file is None:
+        return None
+    from mazurka.schedules.picture import to_dot, to_svg
+
+    formats: dict[str, Callable[[ProgramSchedule], str]] = {".svg": to_svg, ".dot": to_dot, ".gv": to_dot}
+    draw = formats.get(os.path.splitext(file)[1])
+    if draw is None:
+        raise InputError(f"--picture {file}: the name of a picture ends in .svg or .dot")
+    return draw
+
+
+def _build_commands(options: argparse.Namespace, compiling: dict[str, Any]) -> list[str]:
+    """Lines to copy that run the program under the schedule that was found."""
+    program = os.path.splitext(os.path.basename(options.files[0]))[0]
+    build = _with_inputs(options, compiling, ["build"], ["--schedule", options.output, "-o", program])
+    return [build, shlex.join([f"./{program}", *compiling["program_arguments"]])]
+
+
+def _see_bug_commands(options: argparse.Namespace, compiling: dict[str, Any]) -> list[str]:
+    """Lines to copy that show the first bug's execution again."""
+    file = options.save_bug or "bug.json"
+    replay = _with_inputs(options, compiling, ["replay"], [file])
+    if options.save_bug:
+        return [replay]
+    search = ["schedule"]
+    search += [] if options.until is None else ["--until", str(options.until)]
+    search += [] if options.integers is None else ["--integers", options.integers]
+    return [_with_inputs(options, compiling, search, ["--save-bug", file]), replay]
+
+
+def _with_inputs(
+    options: argparse.Namespace, compiling: dict[str, Any], command: Sequence[str], rest: Sequence[str]
+) -> str:
+    """A command line with the same files, options for the compiler and arguments of the program."""
+    words = ["mazurka", *command, *compiling["compiler_arguments"]]
+    words += ["--cc", compiling["cc"]] if compiling["cc"] else []
+    arguments = ["--", *compiling["program_arguments"]] if compiling["program_arguments"] else []
+    return shlex.join([*words, *options.files, *rest, *arguments])
 
 
 def _replay_commands(options: argparse.Namespace, compiling: dict[str, Any]) -> list[str]:
@@ -504,12 +747,20 @@ class _ProgressLine:
     def __call__(self, progress: Progress | StateProgress) -> None:
         from mazurka.reports.text import progress_line
 
-        # A line that the terminal breaks could not be cleared.
-        line = progress_line(progress)[: shutil.get_terminal_size().columns - 1]
-        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+        self._show(progress_line(progress))
+
+    def show_iteration(self, number: int, progress: SearchProgress, seconds: float) -> None:
+        from mazurka.reports.schedules import progress_line
+
+        self._show(progress_line(number, progress, seconds))
 
     def clear(self) -> None:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def _show(self, line: str) -> None:
+        # A line that the terminal breaks could not be cleared.
+        line = line[: shutil.get_terminal_size().columns - 1]
+        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
 
 def _complain(error: InputError) -> None:

@@ -48,7 +48,7 @@ def progress_line(progress: Progress | StateProgress) -> str:
             return f"bug found; looking for a shorter way to it (Ctrl-C: report now), {progress.seconds:.0f} s"
         doubt = "" if progress.sound else f"{_UNSOUND}: "
         where = f"{format_size(progress.memory)}, depth {progress.depth:,}"
-        return f"{doubt}{_count(progress.states, 'state')}, {pace}, {where}, {progress.seconds:.0f} s"
+        return f"{doubt}{counted(progress.states, 'state')}, {pace}, {where}, {progress.seconds:.0f} s"
     line = f"{progress.executions:,}"
     if progress.estimate:
         line += f" of {about(progress.estimate)} ({progress.executions / progress.estimate:.0%})"
@@ -69,16 +69,16 @@ def _verdict(result: Result) -> str:
 
 
 def _verdict_on_states(result: Result, states: States) -> str:
-    count = _count(states.visited, "state")
+    count = counted(states.visited, "state")
     if result.verdict is Verdict.OK:
-        return f"verified for unbounded executions: all {count} covered ({_time(result)})"
+        return f"verified for unbounded executions: all {count} covered ({duration(result.seconds)})"
     if states.finished:
-        return f"incomplete: no bug found, but {result.reason}; {count} ({_time(result)})"
+        return f"incomplete: no bug found, but {result.reason}; {count} ({duration(result.seconds)})"
     by = "" if states.sound else f" by {_UNSOUND}"
     pace = f"{states.per_second:,.0f} per second"
     return (
         f"incomplete: {result.reason}; stopped after {count}{by}, {pace}, at depth {states.depth:,}, no bug so far "
-        f"({_time(result)})"
+        f"({duration(result.seconds)})"
     )
 
 
@@ -117,14 +117,14 @@ def write(
     if result.trace is None and not result.races and not replay_with:
         print(summary(result), *([remark] if remark else []), sep="\n", file=to)
         return
-    console = _console(to, color, width)
+    console = open_console(to, color, width)
     style = {Verdict.OK: "bold green", Verdict.BUG: "bold red", Verdict.INCOMPLETE: "bold yellow"}[result.verdict]
     console.print(summary(result), style=style, markup=False, highlight=False, soft_wrap=True)
     if remark:
         console.print(remark, style="dim", highlight=False, soft_wrap=True)
     _write_races([race for race in result.races if race.schedule != result.schedule], console)
     if result.trace is not None:
-        _write_trace(result.trace, console)
+        write_trace(result.trace, console)
     elif result.races:
         console.print("(--races error shows how a race comes about)", style="dim", highlight=False)
     if replay_with:
@@ -133,7 +133,7 @@ def write(
         console.print(f"  {visible(command)}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _console(stream: TextIO, color: str, width: int | None) -> Console:
+def open_console(stream: TextIO, color: str, width: int | None = None) -> Console:
     from rich.console import Console
 
     return Console(
@@ -166,17 +166,17 @@ def _remark(result: Result) -> str:
 
 
 def _explored_states(result: Result, states: States) -> str:
-    count = _count(states.visited, "state")
+    count = counted(states.visited, "state")
     if states.finished and states.sound:
-        return f"all {count} covered ({_time(result)})"
-    return f"{count} visited ({_time(result)}{f'; {result.reason}' if result.reason else ''})"
+        return f"all {count} covered ({duration(result.seconds)})"
+    return f"{count} visited ({duration(result.seconds)}{f'; {result.reason}' if result.reason else ''})"
 
 
 def _effort_for_states(states: States) -> str:
     by = f"the reduction {states.reduction}" if states.sound else f"{_UNSOUND}, which can miss bugs"
     exact = ", on exact states" if states.exact else ""
     return (
-        f"{_count(states.transitions, 'transition')}, depth {states.deepest:,} at most, {format_size(states.memory)}, "
+        f"{counted(states.transitions, 'transition')}, depth {states.deepest:,} at most, {format_size(states.memory)}, "
         f"by {by}{exact}; data races and livelocks were not looked for"
     )
 
@@ -192,7 +192,7 @@ def _advice_on_states(result: Result, states: States) -> str:
     )
 
 
-def _count(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
@@ -222,18 +222,18 @@ def _within(executions: Executions) -> str:
     """What a search is worth in which loops were stopped at their bound."""
     if executions.unroll is None:
         return "no bug within the bound on loops"
-    return f"no bug within {_count(executions.unroll, 'iteration')} of each loop"
+    return f"no bug within {counted(executions.unroll, 'iteration')} of each loop"
 
 
-def _time(result: Result) -> str:
-    return f"{result.seconds:.2f} s" if result.seconds < 10 else f"{result.seconds:.0f} s"
+def duration(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
 
 
 def _effort(result: Result, executions: Executions) -> str:
     given_up = f", {executions.redundant:,} more given up as equivalent" if executions.redundant else ""
     # Not what was asked for, perhaps: `pop` hands some programs over.
     by = ", by the algorithm optimal" if executions.algorithm == "optimal" else ""
-    return _time(result) + given_up + by
+    return duration(result.seconds) + given_up + by
 
 
 def about(count: int) -> str:
@@ -257,7 +257,7 @@ def _write_races(races: Sequence[Race], console: Console) -> None:
 # ------------------------------------------------------------------------------------------------ the trace
 
 
-def _write_trace(trace: Trace, console: Console) -> None:
+def write_trace(trace: Trace, console: Console) -> None:
     _write_setup([step for step in trace.steps if _is_setup(step)], console)
     steps, gap = _shown(trace)
     acting = {step.thread for step in steps} | {wait.thread for wait in trace.waiting}

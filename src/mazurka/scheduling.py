@@ -1,0 +1,261 @@
+"""From source files to schedules that are proved safe: the iterations of the abstract engine, as they come."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from mazurka.checking import Files, file_names
+from mazurka.engines import running
+from mazurka.engines.abstract import load_model
+from mazurka.engines.abstract.model import Model
+from mazurka.engines.abstract.proof import Counterexample, Proof
+from mazurka.engines.abstract.search import FinalVerdict, Search, SearchProgress
+from mazurka.engines.abstract.solver import Integers
+from mazurka.errors import InputError
+from mazurka.faults import LIMITS
+from mazurka.replaying import replay_schedule
+from mazurka.result import Bug, Executions, Result, Verdict
+from mazurka.schedules.picture import describe
+from mazurka.schedules.sections import ProgramSchedule, program_schedule
+from mazurka.trace import Trace
+
+Until = int | Literal["complete"]
+
+# Threads can also get stuck without a bug: at assumptions, or where they compute for ever.
+NO_SCHEDULE = "no schedule was found under which every thread that can run does"
+
+
+@dataclass(frozen=True, slots=True)
+class SafeIteration:
+    """An iteration that found more schedules that are safe. `schedule` permits them and those found before."""
+
+    number: int
+    seconds: float
+    schedule: ProgramSchedule
+
+    @property
+    def nodes(self) -> int:
+        return len(self.schedule.proof.nodes)
+
+    def describe(self) -> list[str]:
+        """What the schedule permits, in words."""
+        return describe(self.schedule)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "safe": True,
+            "seconds": round(self.seconds, 6),
+            "nodes": self.nodes,
+            "sections": len(self.schedule.sections),
+            "permits": self.describe(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class UnsafeIteration:
+    """An iteration that found a bug. `result` is that of replaying it."""
+
+    number: int
+    seconds: float
+    result: Result
+
+    def to_json(self) -> dict[str, Any]:
+        result = self.result
+        return {
+            "safe": False,
+            "seconds": round(self.seconds, 6),
+            "bug": result.bug.to_json() if result.bug else None,
+            "trace": result.trace.to_json() if result.trace else None,
+            "schedule": result.schedule.to_json() if result.schedule else None,
+        }
+
+
+Iteration = SafeIteration | UnsafeIteration
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How the search for schedules has ended. `verdict` is about all schedules of the program: it is None if not all
+    were looked at. `reason` says why the search ended before it had what was asked for. `schedule` is the last one that
+    was found; `exhausted`: there are no more. All of it is about `integers` as those of the machine ("bits") or without
+    limits ("mathematical")."""
+
+    verdict: FinalVerdict | None
+    reason: str | None
+    integers: Integers
+    exhausted: bool
+    iterations: tuple[Iteration, ...]
+    schedule: ProgramSchedule | None
+    progress: SearchProgress
+    seconds: float
+
+    @property
+    def exit_code(self) -> int:
+        """As for a check: 0 if there is nothing to complain of, 1 for a bug, 3 if what was asked for is not there."""
+        if self.verdict is not None:
+            return 0 if self.verdict == "safe" else 1
+        return 3 if self.reason else 0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "integers": self.integers,
+            "iterations": [iteration.to_json() for iteration in self.iterations],
+            "seconds": round(self.seconds, 6),
+        }
+
+
+def find_schedules(
+    files: Files,
+    *,
+    until: Until = 1,
+    integers: Integers = "bits",
+    timeout: float | None = None,
+    compiler_arguments: Sequence[str] = (),
+    program_arguments: Sequence[str] = (),
+    cc: str | None = None,
+    found: Callable[[Iteration], None] | None = None,
+    progress: Callable[[int, SearchProgress, float], None] | None = None,
+) -> Outcome:
+    """Look for schedules of a program under which it is safe, free of deadlocks and fair, whatever its inputs.
+
+    The search ends with the first schedule, or after as many iterations as `until` says that found one, or when all
+    schedules of the program are known to be safe or not. It also ends on Ctrl-C, with what it has. `found` is called
+    with each iteration when it is done, `progress` about ten times a second with the number of the next one, how far it
+    is, and the seconds so far, both from the thread that called this.
+    """
+    if until != "complete" and until < 1:
+        raise InputError(f"until must be above 0, not {until}")
+    start = time.monotonic()
+    names = file_names(files)
+    model = load_model(names, compiler_arguments=compiler_arguments, program_arguments=program_arguments, cc=cc)
+    search = Search(model, integers=integers)
+    session = _Session(search, until)
+    iterations: list[Iteration] = []
+    bugs: set[object] = set()
+
+    def collect() -> None:
+        while not session.results.empty():
+            seconds, result = session.results.get()
+            number = len(iterations) + 1
+            iteration = _told(model, integers, result, number, seconds - start)
+            if isinstance(iteration, UnsafeIteration):
+                bug = iteration.result.bug
+                if bug in bugs:
+                    continue  # in another way
+                bugs.add(bug)
+            iterations.append(iteration)
+            if found is not None:
+                found(iteration)
+
+    def watch(seconds: float) -> None:
+        collect()
+        if progress is not None:
+            progress(len(iterations) + 1, search.progress(), time.monotonic() - start)
+
+    _, reason = running.run(session, timeout, watch)
+    collect()
+    safe = [iteration for iteration in iterations if isinstance(iteration, SafeIteration)]
+    return Outcome(
+        verdict=session.verdict,
+        reason=reason or session.reason,
+        integers=integers,
+        exhausted=session.exhausted,
+        iterations=tuple(iterations),
+        schedule=safe[-1].schedule if safe else None,
+        progress=search.progress(),
+        seconds=time.monotonic() - start,
+    )
+
+
+class _Session:
+    """The iterations that were asked for, as a search that `running.run` can run in a thread of its own. Their results
+    go through a queue, with the time at which they were there."""
+
+    def __init__(self, search: Search, until: Until) -> None:
+        self.results: queue.SimpleQueue[tuple[float, Proof | Counterexample]] = queue.SimpleQueue()
+        self.verdict: FinalVerdict | None = None
+        self.reason: str | None = None  # why there is no verdict, other than that it was stopped
+        self.exhausted = False
+        self._search = search
+        self._until = until
+        self._stopped = False
+        self._proof: Proof | None = None  # the last one
+
+    def run(self) -> None:
+        proofs = bugs = 0
+        wanted = 1 if self._until == "complete" else self._until
+        for result in self._search.iterate():
+            self._put(result)
+            proofs += isinstance(result, Proof)
+            bugs += isinstance(result, Counterexample)
+            if proofs == wanted:
+                break
+        else:
+            self.exhausted = not self._stopped
+        if self._until == "complete" and not self._stopped:
+            self._complete()
+        elif proofs == 0 and self.exhausted:
+            is_unsafe = bugs > 0 and not self._search.gave_up
+            self.verdict, self.reason = ("unsafe", None) if is_unsafe else (None, NO_SCHEDULE)
+
+    def stop(self) -> None:
+        self._stopped = True
+        self._search.stop()
+
+    def _complete(self) -> None:
+        rest = self._search.complete()
+        while True:
+            try:
+                self._put(next(rest))
+            except StopIteration as end:
+                self.verdict = end.value
+                break
+        if self._search.proof is not None and self._search.proof is not self._proof:
+            self._put(self._search.proof)
+
+    def _put(self, result: Proof | Counterexample) -> None:
+        if isinstance(result, Proof):
+            self._proof = result
+        self.results.put((time.monotonic(), result))
+
+
+def _told(model: Model, integers: Integers, result: Proof | Counterexample, number: int, seconds: float) -> Iteration:
+    if isinstance(result, Proof):
+        return SafeIteration(number, seconds, program_schedule(result))
+    bug, trace = _replayed(model, integers, result)
+    coverage = Executions(algorithm="replay", complete=1)
+    return UnsafeIteration(number, seconds, Result(Verdict.BUG, bug, coverage, seconds, trace, result.schedule))
+
+
+def _replayed(model: Model, integers: Integers, found: Counterexample) -> tuple[Bug, Trace | None]:
+    """The bug as the virtual machine shows it. Where a thread computes for ever, which is one step of the machine, it
+    shows nothing."""
+    assert model.program is not None and model.lowered is not None
+    try:
+        replayed = replay_schedule(model.program, model.lowered, found.schedule)
+    except InputError as error:
+        return _untold(model, found, str(error)), None
+    if replayed.bug is not None and replayed.fault in LIMITS:
+        return _untold(model, found, replayed.bug.message), None
+    if replayed.bug is None and integers == "mathematical":
+        raise InputError(
+            f"with integers that have no limits, there is a failure ({found.message}) that does not happen with those "
+            "of the machine: use --integers bits"
+        )
+    if replayed.bug is None:
+        raise AssertionError(f"a failure does not show when its schedule is replayed: {found.message}")
+    return replayed.bug, replayed.trace
+
+
+def _untold(model: Model, found: Counterexample, problem: str) -> Bug:
+    message = f"{found.message}; there is no trace, since it cannot be replayed: {problem}"
+    last = found.path[-1] if found.path else None
+    location = last.failure.location if last is not None and last.failure is not None else None
+    file, line = (location.file, location.line) if location is not None else (None, None)
+    return Bug(found.kind, message, file, line, model.threads[last.thread].name if last is not None else None)

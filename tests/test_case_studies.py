@@ -1,0 +1,172 @@
+"""The case studies of the paper on safe schedules: what is found about each program, and what it does when it is built
+with its first schedule. Runs are short; those of a minute are marked as slow."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from benchmarks.constrained import GREP, PROGRAMS, TABLE, Row, useful_iterations
+from mazurka.enforcement import build
+from mazurka.schedules.checker import check
+from mazurka.scheduling import Outcome, SafeIteration, UnsafeIteration, find_schedules
+
+LEVELS = (0, 1, 2)
+DOUBLE_LOCK = Row("deadlock", "double_lock")
+CHECK_OUTSIDE = Row("check-outside", "check_outside")
+DECLARED = Row("declared", "file_system_declared")
+USEFUL = Row("declared:useful", "file_system_declared", ("USEFUL",))
+ROWS = {row.name: row for row in TABLE}
+
+
+@cache
+def first_of(row: Row) -> Outcome:
+    outcome = find_schedules(row.path, compiler_arguments=row.options)
+    assert outcome.exit_code == 0
+    return outcome
+
+
+def built(row: Row, folder: Path, level: int | None) -> Path:
+    """The program, with its first schedule at that level of optimisation, or as it is."""
+    program = folder / f"{row.program}-{level}"
+    schedule = first_of(row).schedule if level is not None else None
+    build([str(row.path)], schedule, program, optimise=level or 0, compiler_arguments=row.options)
+    return program
+
+
+def run(program: Path, seconds: float) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"SECONDS": str(seconds)}
+    return subprocess.run([program], env=environment, capture_output=True, text=True, timeout=seconds + 30, check=False)
+
+
+# ------------------------------------------------------------------------------------------------ what is found
+
+
+@pytest.mark.parametrize("row", [ROWS["pc:4+4"], DOUBLE_LOCK, CHECK_OUTSIDE, USEFUL, GREP], ids=lambda row: row.name)
+def test_the_first_schedule_is_there_soon_and_can_be_proved_again(row: Row) -> None:
+    outcome = first_of(row)
+    assert outcome.seconds < 60
+    assert outcome.schedule is not None
+    assert check(outcome.schedule.proof.model, outcome.schedule) == []
+
+
+@pytest.mark.parametrize("name", ["pc:1+1", "pc:1+1:5", "double-lock", "file-system", "barrier"])
+def test_correct_programs_are_safe(name: str) -> None:
+    row = ROWS[name]
+    outcome = find_schedules(row.path, compiler_arguments=row.options, until="complete")
+    assert outcome.verdict == "safe"
+    assert all(isinstance(iteration, SafeIteration) for iteration in outcome.iterations)
+
+
+@pytest.mark.parametrize(("row", "kind"), [(DOUBLE_LOCK, "deadlock"), (CHECK_OUTSIDE, "assertion")])
+def test_others_are_safe_under_some_schedules_only(row: Row, kind: str) -> None:
+    outcome = find_schedules(row.path, until="complete")
+    assert outcome.verdict == "partially safe"
+    unsafe = [iteration for iteration in outcome.iterations if isinstance(iteration, UnsafeIteration)]
+    assert {iteration.result.bug.kind for iteration in unsafe if iteration.result.bug} == {kind}
+    assert outcome.schedule is not None
+    assert check(outcome.schedule.proof.model, outcome.schedule) == []
+
+
+# ------------------------------------------------------------------------------------------------ what it does
+
+
+def test_what_takes_locks_in_opposite_orders_is_soon_in_a_deadlock(tmp_path: Path) -> None:
+    assert "none after" in run(built(DOUBLE_LOCK, tmp_path, None), 2).stdout
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_there_is_no_deadlock_under_the_schedule(level: int, tmp_path: Path) -> None:
+    one, other = useful_iterations(0.5, built(DOUBLE_LOCK, tmp_path, level))
+    assert one > 50
+    assert other > 50
+
+
+def test_who_checks_outside_of_the_lock_fails(tmp_path: Path) -> None:
+    done = run(built(CHECK_OUTSIDE, tmp_path, None), 60)  # it ends with the first failure
+    assert done.returncode != 0
+    assert "Assertion `count" in done.stderr
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_nothing_fails_under_the_schedule(level: int, tmp_path: Path) -> None:
+    counts = useful_iterations(0.5, built(CHECK_OUTSIDE, tmp_path, level))
+    assert len(counts) == 4
+    assert min(counts) > 0
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_all_threads_of_the_file_system_do_useful_work_without_mutexes(level: int, tmp_path: Path) -> None:
+    counts = useful_iterations(0.5, built(USEFUL, tmp_path, level))
+    assert len(counts) == 3
+    assert min(counts) > 10
+
+
+def test_one_does_none_if_that_is_not_excluded(tmp_path: Path) -> None:
+    assert len(useful_iterations(0.5, built(DECLARED, tmp_path, 1))) == 2
+
+
+@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize("name", ["pc:2+2", "barrier"])
+def test_all_threads_get_their_turn(name: str, level: int, tmp_path: Path) -> None:
+    counts = useful_iterations(0.3, built(ROWS[name], tmp_path, level))
+    assert min(counts) > 10
+    assert max(counts) - min(counts) <= max(100, max(counts) // 10)  # they take turns
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_later_schedules_leave_more_to_the_threads(level: int, tmp_path: Path) -> None:
+    row = ROWS["pc:2+2"]
+    outcome = find_schedules(row.path, compiler_arguments=row.options, until=4)
+    first, *_, last = outcome.iterations
+    assert isinstance(first, SafeIteration)
+    assert isinstance(last, SafeIteration)
+    assert len(last.schedule.sections) > len(first.schedule.sections)
+    program = tmp_path / "program"
+    build([str(row.path)], last.schedule, program, optimise=level, compiler_arguments=row.options)
+    assert min(useful_iterations(0.5, program)) > 10
+
+
+@pytest.mark.parametrize("level", [None, *LEVELS])
+def test_grep_finds_what_there_is(level: int | None, tmp_path: Path) -> None:
+    program = built(GREP, tmp_path, level)
+    names = []
+    for number in range(9):
+        path = tmp_path / f"file{number}"
+        path.write_text(f"{'x' * 100_000}needle" * number)
+        names.append(str(path))
+    for count in (0, 1, 2, 5, 9):
+        done = subprocess.run(
+            [program, "needle", *names[:count]], capture_output=True, text=True, timeout=60, check=True
+        )
+        assert done.stdout == f"{sum(range(count))}\n"
+
+
+# ------------------------------------------------------------------------------------------------ slow
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", [*TABLE, DECLARED], ids=lambda row: row.name)
+def test_each_row_of_the_table(row: Row, tmp_path: Path) -> None:
+    schedule = first_of(row).schedule
+    assert schedule is not None
+    assert check(schedule.proof.model, schedule) == []
+    for level in (None, *LEVELS):
+        assert sum(useful_iterations(2, built(row, tmp_path, level))) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("row", [DOUBLE_LOCK, CHECK_OUTSIDE, USEFUL], ids=lambda row: row.name)
+def test_a_minute_under_the_schedule(row: Row, level: int, tmp_path: Path) -> None:
+    assert min(useful_iterations(60, built(row, tmp_path, level))) > 1000
+
+
+def test_the_programs_are_those_of_the_table() -> None:
+    assert {path.stem for path in PROGRAMS.glob("*.c")} == {
+        row.program for row in (*TABLE, DOUBLE_LOCK, CHECK_OUTSIDE, USEFUL, GREP)
+    }
