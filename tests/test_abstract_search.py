@@ -71,7 +71,6 @@ class States:
         locations = self.locations(state)
         result: dict[int, set[State | None]] = {}
         values = {each.term: value for each, value in zip(self.variables, state[1], strict=True)}
-        busy = [each.thread for each in locations if any(transition.silent for transition in each.transitions)]
         for location in locations:
             if location.rest is not None or not evaluate(location.enabled, values):
                 continue
@@ -85,7 +84,7 @@ class States:
             self.ends.add(state)
         elif not result and not any(location.rest == "stuck" for location in locations):
             self.deadlocks.add(state)
-        return {thread: nodes for thread, nodes in result.items() if not busy or thread == busy[0]}
+        return result
 
     def _after(self, state: State, transition: Transition, values: dict[Term, int]) -> State | None:
         if transition.failure is not None:
@@ -205,19 +204,20 @@ def random_model(seed: int, *, inputs: bool) -> Model:
             assigns = {target: value(target.explicit, entered) for target in assigned}
             entries = [entered] if entered is not None else []
             guard = condition()
+            reads = [
+                each for each in variables if any(each.term in term.variables for term in (guard, *assigns.values()))
+            ]
             kind = rng.randrange(10)
-            if kind < 3:  # waits
-                builder.step(thread, source, following, guard, assigns, inputs=entries, touches=variables, rest=rest)
-            elif kind < 6:  # branches
-                other = rng.randint(1, size)
-                builder.step(thread, source, following, guard, assigns, inputs=entries, touches=variables, rest=rest)
-                builder.step(thread, source, other, negation(guard), touches=variables)
-            elif kind == 6:  # asserts
-                builder.step(thread, source, following, guard, assigns, inputs=entries, touches=variables, rest=rest)
-                builder.step(thread, source, size + 2, negation(guard), failure="assertion", touches=variables)
-            else:
-                read = [each for target in assigns.values() for each in variables if each.term in target.variables]
-                builder.step(thread, source, following, TRUE, assigns, inputs=entries, touches=read, rest=rest)
+            if kind == 9:  # computes on its own
+                builder.step(thread, source, following, silent=True, rest=rest)
+                continue
+            if kind >= 7:  # neither waits nor branches
+                guard = TRUE
+            builder.step(thread, source, following, guard, assigns, inputs=entries, touches=reads, rest=rest)
+            if kind in (3, 4, 5):
+                builder.step(thread, source, rng.randint(1, size), negation(guard), touches=reads)
+            elif kind == 6:
+                builder.step(thread, source, size + 2, negation(guard), failure="assertion", touches=reads)
     return builder.finish()
 
 
@@ -273,7 +273,7 @@ def check_incomplete_results(seeds: range, most_states: int) -> None:
         limit = Timer(1, search.stop)  # (with inputs, there need not be a strategy, and the search need not end then)
         if inputs:
             limit.start()
-        for result in islice(search.iterate(), 5):
+        for result in islice(search.iterate(), 4):
             if isinstance(result, Proof):
                 proofs.append(result)
                 assert check(model, program_schedule(result)) == [], seed
@@ -283,16 +283,16 @@ def check_incomplete_results(seeds: range, most_states: int) -> None:
         limit.cancel()
         if proofs:
             assert states.has_safe_strategy(), seed
-        if not inputs:
+        if not inputs and not search.gave_up:
             assert bool(proofs) == states.has_fair_execution(), seed
 
 
 def test_complete_verification_finds_what_there_is() -> None:
-    check_complete_verification(range(80), 30)
+    check_complete_verification(range(80), 25)
 
 
 def test_incomplete_results_are_safe_and_found_if_there_are_any() -> None:
-    check_incomplete_results(range(50), 30)
+    check_incomplete_results(range(28), 25)
 
 
 @pytest.mark.slow

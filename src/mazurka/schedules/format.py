@@ -188,7 +188,8 @@ def digest(model: Model) -> str:
 
 
 def _place(location: Location) -> list[object]:
-    guard = [render(location.enabled), location.waits, render(location.holder) if location.holder else None]
+    holder = render(location.holder) if location.holder else None
+    guard = [render(location.enabled), location.waits, render(location.awaits), holder]
     return [location.number, *guard, location.rest, [transition.number for transition in location.transitions]]
 
 

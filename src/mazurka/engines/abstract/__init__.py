@@ -10,6 +10,13 @@ values.py      ... which values they can have
 output.py      ... what is computed only to be printed
 assembly.py    ... the locations and transitions that come of it
 proof.py       what an iteration yields: a finite proof that its schedules are safe
+solver.py      questions about terms, answered by Z3
+tree.py        abstract reachability trees
+labels.py      ... what is known at their nodes: weakest preconditions
+exploration.py ... how they grow, and what goes wrong on the way
+strategy.py    incomplete verification results: schedules that are safe, deadlock-free and fair
+complete.py    complete verification: all schedules
+search.py      the face of it all
 """
 
 from __future__ import annotations

@@ -130,6 +130,9 @@ class _Assembly:
         location.waits = next(
             (waits for waits in _WAITS if any(guard.waits == waits for guard in place.guards)), "await"
         )
+        if len({guard.waits for guard in place.guards}) > 1 and not any(guard.inputs for guard in place.guards):
+            awaits = [guard.condition for guard in place.guards if guard.waits == "await"]
+            location.awaits = self._simplified(t.disjunction(awaits))
         groups: dict[object, list[Outcome]] = {}
         for outcome in place.outcomes:
             starts = tuple(number for number, _, _ in outcome.path.starts)
@@ -251,7 +254,7 @@ class _Assembly:
         """The variables that something depends on: a condition, or what is in shared memory."""
         used: set[Term] = set()
         for location in self.locations.values():
-            used |= location.enabled.variables
+            used |= location.enabled.variables | location.awaits.variables
             if location.holder is not None:
                 used |= location.holder.variables
         for transition in self.model.transitions:

@@ -26,6 +26,8 @@ from mazurka.engines.abstract.proof import Counterexample
 from mazurka.engines.abstract.terms import negation
 from mazurka.engines.abstract.tree import Node
 
+_PATIENCE = 600  # in nodes made and in the solver's work
+
 
 class Complete(Exploration):
     """`stopped` ends the search at the next node."""
@@ -35,12 +37,23 @@ class Complete(Exploration):
     def run(self) -> Iterator[Counterexample]:
         """Everything that can go wrong, each transition that fails and each deadlock once. When it ends (and was not
         stopped) without any, the program is safe. Short paths come first, and those that no execution takes (but labels
-        permit) last, so that what goes wrong is found soon."""
+        permit) last, so that what goes wrong is found soon.
+
+        Labels have no shortcuts, so that they hold for as many executions as possible; but programs that count to some
+        number and end are easier with them: if it takes long, both are tried in turn, with more patience each time."""
         self._unskipped: set[tuple[Node, int]] = set()
         self._failing: set[Transition] = set()
         self._deadlocked: set[tuple[Location, ...]] = set()
         waiting: list[tuple[bool, int, Node]] = []
+        patience = _PATIENCE
+        before = self.made + self.solver.work
         while (self.open or waiting) and not self.stopped:
+            if self.made + self.solver.work - before > patience:
+                patience *= 2
+                self.labels.shortcuts = not self.labels.shortcuts
+                self.begin()
+                waiting.clear()
+                before = self.made + self.solver.work
             for opened in self.open:
                 heappush(waiting, (not opened.feasible, opened.number, opened))
             self.open.clear()
@@ -58,6 +71,7 @@ class Complete(Exploration):
                 if any(example.kind != "deadlock" for example in self.found):
                     self.begin()  # labels say that it is impossible elsewhere: nobody needs that any more
                     waiting.clear()
+                    before = self.made + self.solver.work
                 self.found.clear()
 
     def _close(self, node: Node) -> bool:
@@ -76,12 +90,12 @@ class Complete(Exploration):
         return False
 
     def _entails(self, node: Node, other: Node) -> bool:
+        if not all(self.labels.is_true_on_path(node, fact) for fact in other.label):
+            return False
         missing = self.missing(node, other)
         if not missing:
             return True
         if node.forced or other in node.path_from_root():
-            return False
-        if not all(self.labels.is_true_on_path(node, fact) for fact in missing):
             return False
         node.forced += 1
         return all([self.labels.require(node, fact) for fact in missing])
@@ -100,7 +114,9 @@ class Complete(Exploration):
                 continue
             child = self.child(node, transition)
             if transition.failure is None:
-                children.append(child)
+                is_cut = self.labels.shortcuts and not child.feasible
+                if not (is_cut and self.exclude(node, transition, is_shortcut=True)):
+                    children.append(child)
             elif transition in self._failing:
                 continue
             elif child.feasible:

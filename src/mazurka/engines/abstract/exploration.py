@@ -135,7 +135,8 @@ class Exploration:
         stopped = any(location.rest == "stuck" for location in node.locations)
         if node.ended or stopped or any(location.waits != "await" for location in threads):
             return []
-        nobody = conjunction([negation(self.labels.at(node, location.enabled)) for location in threads])
+        stay = [part for location in threads for part in (negation(location.enabled), location.awaits)]
+        nobody = self.labels.at(node, conjunction(stay))
         return [] if nobody.is_false else [(tuple(threads), nobody)]
 
     def _waits_for(self, node: Node, location: Location) -> dict[int, Term]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from mazurka.engines.abstract.terms import Term
+from mazurka.engines.abstract.terms import TRUE, Term
 from mazurka.program.instructions import Location as SourceLocation
 from mazurka.schedule import Transformations
 
@@ -115,7 +115,8 @@ class Location:
     `transitions` exclude each other (for equal inputs) and hold, for some input, where `enabled` does. `waits` is what
     it means if the thread stays here for good: "await": it is in a deadlock; "loop": it goes round a loop in which
     nothing changes; "assume": an assumption of the program does not hold. `holder` is the address of the control block
-    of the thread that holds what is awaited (null: nobody in particular), where that is one value."""
+    of the thread that holds what is awaited (null: nobody in particular), where that is one value. `awaits`: where
+    there are guards of several kinds, in which of the states in which the thread waits it waits at an await."""
 
     thread: int
     number: int  # in its thread; 0 is `unborn`, except in the first thread
@@ -125,6 +126,7 @@ class Location:
     point: Point | None = None
     waits: Waits = "await"
     holder: Term | None = None
+    awaits: Term = TRUE
 
     @property
     def may_block(self) -> bool:

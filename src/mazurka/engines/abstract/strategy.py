@@ -27,8 +27,8 @@ from mazurka.engines.abstract.tree import Node, Snapshot, must_be_idle, proof_of
 _FORCED = 2
 
 _PATIENCE = 300  # in nodes made and in the solver's work
-_PATIENCE_LATER = 10
-_ENOUGH = 40_000
+_PATIENCE_LATER = 10  # times that, for an iteration that is not the first
+_ENOUGH = 40_000  # there is no more patience than that
 
 
 class _OtherLabels(Exception):
@@ -172,7 +172,8 @@ class Strategy(Exploration):
                 hopeless = node
             elif not self._close(node):
                 hopeless = self._going_round(node)
-                self.gave_up = self.gave_up or (hopeless is not None and hopeless.state is None)
+                if hopeless is not None and (hopeless.state is None or hopeless.busy is not None):
+                    self.gave_up = True
                 if hopeless is None and not self._expand(node):
                     hopeless = node
             self.reopen()

@@ -42,11 +42,10 @@ class Node:
     failed: set[int] = field(default_factory=set)  # threads with which no safe schedule was found here
     forced: int = 0  # how often labels were made stronger so that it could be covered
     in_tree: bool = True
+    key: Key = field(init=False)  # what nodes that cover each other have in common
 
-    @property
-    def key(self) -> Key:
-        """What nodes that cover each other have in common."""
-        return tuple(map(id, self.locations)), tuple(value.value for value in self.explicit.values())
+    def __post_init__(self) -> None:
+        self.key = tuple(map(id, self.locations)), tuple(value.value for value in self.explicit.values())
 
     @property
     def state(self) -> tuple[object, ...] | None:
