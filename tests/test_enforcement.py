@@ -139,6 +139,22 @@ PROGRAMS = {
         static void *one(void *arg) { int own = 7; y = y + get(&x) + get(&own) + get(&never); return arg; }
         static void *two(void *arg) { y = y * 2 + get(&x); return arg; }
         """,
+    "a pointer to what never changes, or to what does": """
+        static int never = 7, x = 5, y, *p = &never;
+        static void *one(void *arg) { int *to = p; y = *to; return arg; }
+        static void *two(void *arg) { p = &x; x = 5; p = &never; return arg; }
+        """,
+    "a macro that does more natively": """
+        static int x, y;
+        #ifdef __MAZURKA__
+        #define STEP(n) do { x = x * 3 + n; } while (0)
+        #else
+        static int own;
+        #define STEP(n) do { own = own + 1; sched_yield(); x = x * 3 + n; } while (0)
+        #endif
+        static void *one(void *arg) { pthread_mutex_lock(&m); STEP(1); pthread_mutex_unlock(&m); return arg; }
+        static void *two(void *arg) { pthread_mutex_lock(&m); STEP(2); pthread_mutex_unlock(&m); return arg; }
+        """,
     "inputs": """
         static int x, y;
         static void *one(void *arg) { if (__VERIFIER_nondet_range(0, 1)) { x = 1; } else { y = 1; } x = x + 2;
@@ -286,6 +302,11 @@ def test_a_program_that_leaves_its_schedule_stops_with_a_message(tmp_path: Path)
             " static void *two(void *arg) { x = 2; return arg; }",
             "but not in a native build",
         ),
+        (
+            "static int x, y;\n#ifdef __MAZURKA__\n#define STEP x = 1;\n#else\n#define STEP x = 1; x = 1;\n#endif\n"
+            "static void *one(void *arg) { STEP return arg; } static void *two(void *arg) { x = 2; return arg; }",
+            "but not in a native build",
+        ),
     ],
 )
 def test_what_cannot_be_built_is_refused_with_its_line(text: str, message: str, tmp_path: Path) -> None:
@@ -331,7 +352,7 @@ def test_every_order_that_the_waits_allow_gives_each_load_the_value_of_the_sched
         for base, sequence in ((1, first), (100, second))
         for line, (_, _, writes) in enumerate(sequence, base)
     }
-    points = Points(Code(kinds=kinds), Contexts({}, frozenset()))
+    points = Points(Code(kinds=kinds, certain=set(kinds)), Contexts({}, frozenset()))
     units = [Unit(number, 0, None, None, tuple(sequence), number + 1) for number, sequence in enumerate(events)]
     plans = [Ordering(Model(), units, points, level).plan(unit) for unit in units]
     done = [(number, position) for number, sequence in enumerate(events) for position in range(len(sequence))]

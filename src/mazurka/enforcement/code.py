@@ -11,15 +11,22 @@ from mazurka.enforcement.weaving import callee_at, functions, instructions
 
 _WATCHED = frozenset(("pthread_create", "pthread_join", "thrd_create", "thrd_join"))
 
+_RESULT = re.compile(r"\s+(%[\w.$-]+) = ")
+# The address is the last operand of a load or a store.
+_ADDRESS = re.compile(r"ptr ([@%][\w.$-]+|getelementptr .*\))(?:,? (?:align|seq_cst|acquire|release|monotonic)\b|$)")
+_BASE = re.compile(r"getelementptr .*?ptr ([@%][\w.$-]+)")
+
 Line = tuple[str, int]  # a file and a line of its LLVM text, as it is checked
 
 
 @dataclass(slots=True)
 class Code:
     """kinds: the instructions that the native program has, too: "load", "store", "call f", ... unused: those whose
-    result nobody looks at. certain: those that name a variable of the program, so that they always touch that one.
-    watched: calls that create threads or wait for their end, with their source positions; the runtime wants to know of
-    them, whether or not they are events. has_sections: there are atomic sections."""
+    result nobody looks at. certain: loads and stores whose address is that of a variable of the program, or of a part
+    of it, so that they always touch that one; through a pointer, they may also touch one that never changes, which is
+    none of the accesses of the model. watched: calls that create threads or wait for their end, with their source
+    positions; the runtime wants to know of them, whether or not they are events. has_sections: there are atomic
+    sections."""
 
     kinds: dict[Line, str] = field(default_factory=dict)
     unused: set[Line] = field(default_factory=set)
@@ -40,19 +47,33 @@ def read_code(texts: Mapping[str, str], same: Mapping[str, Mapping[int, int]]) -
         lines = text.split("\n")
         variables = set(re.findall(r"^@([\w.$]+) = (?!.*\bconstant )(?!.*\bthread_local\b)", text, re.MULTILINE))
         uses: dict[int, Counter[str]] = {}
+        results: dict[int, dict[str, str]] = {}  # of each line, the instructions of its function by their results
         for _, (first, end) in functions(text):
             names = Counter(name for line in lines[first:end] for name in re.findall(r"%[\w.$-]+", line))
             uses.update(dict.fromkeys(range(first, end), names))
+            made = {found[1]: line for line in lines[first:end] if (found := _RESULT.match(line))}
+            results.update(dict.fromkeys(range(first, end), made))
         for number, instruction in instructions(text):
             if number not in same[file]:
                 continue
             line = lines[number - 1]
             code.kinds[file, number] = instruction.kind
-            result = re.match(r"\s+(%[\w.$-]+) = ", line)
+            result = _RESULT.match(line)
             if result is None or uses[number][result[1]] == 1:
                 code.unused.add((file, number))
-            if variables.intersection(re.findall(r"@([\w.$]+)", line)):
+            address = _ADDRESS.search(line)
+            if address is not None and _variable_at(address[1], results[number]) in variables:
                 code.certain.add((file, number))
             if callee_at(line) in _WATCHED:
                 code.watched[file, number] = f"{file}:{instruction.position[0] if instruction.position else '?'}"
     return code
+
+
+def _variable_at(address: str, results: Mapping[str, str]) -> str | None:
+    """The global variable that an address is part of for sure, if it is computed right from its name."""
+    while not address.startswith("@"):
+        base = _BASE.search(results.get(address, address))
+        if base is None:
+            return None
+        address = base[1]
+    return address[1:]

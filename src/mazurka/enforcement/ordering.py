@@ -155,7 +155,10 @@ class Ordering:
         return access.variable, index if divided else None
 
     def _redirectable(self, event: Event) -> _Single | None:
-        """The single word of at most 64 bits that an instruction loads or stores, if that is what it does."""
+        """The single word of at most 64 bits that an instruction loads or stores, if that is what it does for sure."""
+        point = event.transition.source.point
+        if point is None or point.line not in self._points.code.certain:
+            return None
         if self._points.kind(event.transition.source) not in ("load", "store"):
             return None
         accesses = [pair for pair in zip(event.transition.accesses, event.indices, strict=True) if is_word(pair[0])]

@@ -12,7 +12,6 @@ Instructions are found again by their source position, the kind of instruction, 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -127,17 +126,19 @@ _INSTRUCTION = re.compile(r"\s+(?:(%[\w.$-]+|%\"[^\"]*\") = )?(?:(?:tail|musttai
 _CALLEE = re.compile(r"@([\w.$]+)\(")
 _DEBUG = re.compile(r", !dbg !(\d+)")
 _POSITION = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+), column: (\d+)")
+_NAMES = re.compile(r"%[\w.$-]+|%\"[^\"]*\"|, ![\w.]+ !\d+|#\d+|@\.str[\w.]*")  # of what has another number
 _DEFINE = re.compile(r"^define .*?@([\w.$]+|\"[^\"]*\")\(")
 
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """What identifies an instruction in a function: where it comes from, what it is, its number among equal ones."""
+    """What identifies an instruction in a function: where it comes from and what it is. `text` is the instruction
+    without the names of temporary values: all that a macro stands for has one position."""
 
     function: str
     position: tuple[int, int] | None
     kind: str
-    number: int
+    text: str
 
 
 def instructions(text: str) -> Iterator[tuple[int, Instruction]]:
@@ -147,11 +148,9 @@ def instructions(text: str) -> Iterator[tuple[int, Instruction]]:
         match[1]: (int(match[2]), int(match[3])) for line in lines if (match := _POSITION.match(line)) is not None
     }
     function = ""
-    counts: Counter[tuple[tuple[int, int] | None, str]] = Counter()
     for number, line in enumerate(lines, 1):
         if (define := _DEFINE.match(line)) is not None:
             function = define[1].strip('"')
-            counts.clear()
             continue
         match = _INSTRUCTION.match(line)
         if match is None or match[2] not in ("load", "store", "atomicrmw", "cmpxchg", "call", "ret", "fence"):
@@ -162,8 +161,7 @@ def instructions(text: str) -> Iterator[tuple[int, Instruction]]:
             kind = f"call {callee[1] if callee else ''}"
         debug = _DEBUG.search(line)
         position = positions.get(debug[1]) if debug else None
-        yield number, Instruction(function, position, kind, counts[position, kind])
-        counts[position, kind] += 1
+        yield number, Instruction(function, position, kind, _NAMES.sub("", line))
 
 
 def functions(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -178,11 +176,21 @@ def functions(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def same_instructions(checked: str, built: str) -> dict[int, int]:
-    """For lines of one text, those of the other with the same instruction."""
+    """For lines of one text, those of the other with the same instruction. Where one has more equal ones than the
+    other, it cannot be told which are which."""
     if checked == built:
         return {number: number for number, _ in instructions(checked)}
-    others = {instruction: number for number, instruction in instructions(built)}
-    return {number: others[found] for number, found in instructions(checked) if found in others}
+    mine, others = _by_likeness(checked), _by_likeness(built)
+    pairs = [(mine[key], others[key]) for key in mine if key in others and len(mine[key]) == len(others[key])]
+    return {number: other for ones, same in pairs for number, other in zip(ones, same, strict=True)}
+
+
+def _by_likeness(text: str) -> dict[Instruction, list[int]]:
+    """The lines of instructions, equal ones together."""
+    found: dict[Instruction, list[int]] = {}
+    for number, instruction in instructions(text):
+        found.setdefault(instruction, []).append(number)
+    return found
 
 
 def callee_at(text_line: str) -> str | None:
