@@ -178,9 +178,9 @@ def _parser() -> argparse.ArgumentParser:
         "--optimise",
         type=int,
         choices=(0, 1, 2),
-        default=2,
+        default=1,
         help="0: all events in one order; 1: only dependent events are ordered, locks are left out; 2: also, longer "
-        "sections, fewer accesses (default: 2)",
+        "sections, fewer accesses (default: 1)",
     )
     building.add_argument(
         "--no-check",

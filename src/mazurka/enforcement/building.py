@@ -38,7 +38,7 @@ def build(
     schedule: ProgramSchedule | None,
     output: Path,
     *,
-    optimise: int = 2,
+    optimise: int = 1,
     compiler_arguments: Sequence[str] = (),
     cc: str | None = None,
 ) -> None:

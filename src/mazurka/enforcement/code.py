@@ -22,8 +22,8 @@ Line = tuple[str, int]  # a file and a line of its LLVM text, as it is checked
 @dataclass(slots=True)
 class Code:
     """kinds: the instructions that the native program has, too: "load", "store", "call f", ... unused: those whose
-    result nobody looks at. certain: loads and stores whose address is that of a variable of the program, or of a part
-    of it, so that they always touch that one; through a pointer, they may also touch one that never changes, which is
+    result nobody looks at. certain: those that name the variable of the program that they touch, or a part of it, so
+    that they always touch that one; through a pointer, they may also touch one that never changes, which is
     none of the accesses of the model. watched: calls that create threads or wait for their end, with their source
     positions; the runtime wants to know of them, whether or not they are events. has_sections: there are atomic
     sections."""
@@ -61,12 +61,20 @@ def read_code(texts: Mapping[str, str], same: Mapping[str, Mapping[int, int]]) -
             result = _RESULT.match(line)
             if result is None or uses[number][result[1]] == 1:
                 code.unused.add((file, number))
-            address = _ADDRESS.search(line)
-            if address is not None and _variable_at(address[1], results[number]) in variables:
+            if _certain_names(line, instruction.kind, results[number]) & variables:
                 code.certain.add((file, number))
             if callee_at(line) in _WATCHED:
                 code.watched[file, number] = f"{file}:{instruction.position[0] if instruction.position else '?'}"
     return code
+
+
+def _certain_names(line: str, kind: str, results: Mapping[str, str]) -> set[str]:
+    """The variables that an instruction surely touches, as far as they are global ones."""
+    if kind not in ("load", "store"):
+        return set(re.findall(r"@([\w.$]+)", line))  # of a call, its arguments
+    address = _ADDRESS.search(line)
+    name = _variable_at(address[1], results) if address is not None else None
+    return {name} if name is not None else set()
 
 
 def _variable_at(address: str, results: Mapping[str, str]) -> str | None:
