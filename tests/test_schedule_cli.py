@@ -74,6 +74,33 @@ int main(void) {
 }
 """
 
+MIXED = """\
+#include <pthread.h>
+
+void __VERIFIER_assume(int);
+void __VERIFIER_atomic_begin(void);
+void __VERIFIER_atomic_end(void);
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int x;
+
+static void *run(void *argument) {
+    __VERIFIER_atomic_begin();
+    pthread_mutex_lock(&mutex);
+    __VERIFIER_assume(x);
+    __VERIFIER_atomic_end();
+    pthread_mutex_unlock(&mutex);
+    return argument;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, run, 0);
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+}
+"""
+
 RECURSION = """\
 #include <pthread.h>
 
@@ -309,6 +336,46 @@ def test_a_program_keeps_to_its_schedule(level: int, folder: Path) -> None:
         assert (done.returncode, done.stdout, done.stderr) == (11, "1\n", "")
 
 
+# `constant` is never written, so that the model knows its value and takes it for no access.
+POINTER = """\
+#include <pthread.h>
+#include <stdio.h>
+
+static int constant = 7, variable, result;
+static int *pointer = &constant;
+
+static void *read(void *argument) {
+    variable = 5;
+    int *seen = pointer;
+    result = *seen;
+    return argument;
+}
+
+static void *redirect(void *argument) {
+    pointer = &variable;
+    return argument;
+}
+
+int main(void) {
+    pthread_t one, other;
+    pthread_create(&one, 0, read, 0);
+    pthread_create(&other, 0, redirect, 0);
+    pthread_join(one, 0);
+    pthread_join(other, 0);
+    printf("%d\\n", result);
+}
+"""
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_a_pointer_to_what_never_changes(level: int, folder: Path) -> None:
+    program = write(POINTER)
+    schedule_of(program)
+    assert cli.main(["build", program, "--schedule", "s.json", "-o", "program", "--optimise", str(level)]) == 0
+    done = subprocess.run(["./program"], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "7\n"
+
+
 # ------------------------------------------------------------------------------------------- the end of a search
 
 
@@ -331,6 +398,14 @@ def test_what_is_out_of_reach(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert cli.main(["schedule", write(RECURSION)]) == 2
     err = capsys.readouterr().err
     assert err.startswith("mazurka: program.c:7: count calls itself, ")
+
+
+def test_two_reasons_to_wait(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is the assumption that keeps the thread, so that there is no deadlock."""
+    assert cli.main(["schedule", write(MIXED)]) == 3
+    assert capsys.readouterr().out.startswith(
+        "incomplete: no schedule was found under which every thread that can run "
+    )
 
 
 @pytest.mark.parametrize("until", ["0", "-1", "some"])
