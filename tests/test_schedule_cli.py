@@ -164,7 +164,7 @@ def test_no_schedule_is_safe(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert cli.main(["schedule", write(UNSAFE)]) == 1
     out = capsys.readouterr().out
     assert "bug: assertion `input != 77` failed (program.c:7, thread main)" in out
-    assert "\nunsafe: no schedule of the program is safe, free of deadlocks and fair (" in out
+    assert "\nunsafe: no schedule was found that is safe, free of deadlocks and fair, and none is left to try (" in out
     assert "\n  mazurka schedule program.c --save-bug bug.json\n  mazurka replay program.c bug.json\n" in out
     assert os.listdir(folder) == ["program.c"]
     assert cli.main(["schedule", "program.c", "--save-bug", "bug.json"]) == 1

@@ -14,7 +14,7 @@ from mazurka.scheduling import NO_SCHEDULE, Iteration, Outcome, SafeIteration, U
 _VERDICTS = {
     "safe": "safe: no schedule of the program leads to a bug",
     "partially safe": "partially safe: some schedules lead to a bug, others never do",
-    "unsafe": "unsafe: no schedule of the program is safe, free of deadlocks and fair",
+    "unsafe": "unsafe: no schedule was found that is safe, free of deadlocks and fair, and none is left to try",
 }
 
 

@@ -66,7 +66,10 @@ class _Assembly:
                 thread.entry = self.locations[entry]
                 thread.display = self._display(start, thread)
         for place, location in self.locations.items():
-            self._transitions(place, location)
+            try:
+                self._transitions(place, location)
+            except RecursionError:
+                raise extraction.too_much(place.frames) from None
         for thread in model.threads:
             self._number(thread)
         self._variables()

@@ -63,7 +63,7 @@ def extract(program: Program, lowered: Lowered, transforms: Transformations | No
             if extraction.run():
                 return assemble(extraction, transforms or Transformations())
     except RecursionError:
-        raise InputError("the program computes too much in one step for the abstract engine; simplify it") from None
+        raise InputError("the program computes too much for the abstract engine; simplify it") from None
     raise InputError(
         "the program uses memory in too many ways for the abstract engine: use global variables of simple types, and "
         "let threads print less"
@@ -470,7 +470,10 @@ class Extraction:
             if count > _MOST_PATHS:
                 runner.fail("beyond", "there are too many ways through what happens here in one step; simplify it")
                 continue
-            paths += runner.run()
+            try:
+                paths += runner.run()
+            except RecursionError:
+                raise self.too_much(path.frames) from None
 
     def _headers(self, function: Function) -> dict[str, frozenset[str]]:
         """For each block, the headers of the loops that it is in."""
@@ -505,6 +508,14 @@ class Extraction:
         raise Split(term.variables)
 
     # ------------------------------------------------------------------------------------------- the model
+
+    def too_much(self, frames: Sequence[Frame]) -> InputError:
+        """That terms have become too deep: they grow with each element and target that is told apart."""
+        source = self.source(frames) or frames[-1].instruction.location
+        return InputError(
+            f"{source}: what happens here depends on too much for the abstract engine (pointers with many targets, "
+            "many elements of an array); simplify it"
+        )
 
     def position(self, frame: Frame) -> int:
         """Where a call stands in the code of the machine. (A jump to what follows it is not there.)"""
