@@ -103,6 +103,16 @@ def test_text_is_read_back(recipe: Recipe) -> None:
     assert terms.parse(terms.render(term), VARIABLES) is term
 
 
+def test_terms_may_nest_deeply() -> None:
+    first, second = NUMBERS[8]
+    term = first
+    for _ in range(5000):
+        term = terms.binary("xor", terms.binary("add", term, second), first)
+    value = terms.evaluate(term, {first: 3, second: 4})
+    assert terms.substitute(term, {first: terms.constant(3, 8), second: terms.constant(4, 8)}).value == value
+    assert terms.render(term).count("add") == 5000
+
+
 SMT: dict[str, Callable[[z3.BitVecRef, z3.BitVecRef], z3.ExprRef]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,

@@ -28,6 +28,8 @@ Until = int | Literal["complete"]
 # Threads can also get stuck without a bug: at assumptions, or where they compute for ever.
 NO_SCHEDULE = "no schedule was found under which every thread that can run does"
 
+_TOO_DEEP = "what is known of some states of the program has become too much"
+
 
 @dataclass(frozen=True, slots=True)
 class SafeIteration:
@@ -188,6 +190,12 @@ class _Session:
         self._proof: Proof | None = None  # the last one
 
     def run(self) -> None:
+        try:
+            self._run()
+        except RecursionError:  # what has been found until then stays
+            self.reason = _TOO_DEEP
+
+    def _run(self) -> None:
         proofs = bugs = 0
         wanted = 1 if self._until == "complete" else self._until
         for result in self._search.iterate():

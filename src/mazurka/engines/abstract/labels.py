@@ -25,6 +25,7 @@ from mazurka.engines.abstract.terms import (
     constant,
     disjunction,
     negation,
+    parts_first,
     substitute,
 )
 from mazurka.engines.abstract.tree import Node
@@ -257,10 +258,9 @@ def _parts(op: str, term: Term) -> Iterator[Term]:
 
 
 def _size(term: Term) -> int:
-    size = _sizes.get(term)
-    if size is None:
-        size = _sizes[term] = 1 + sum(_size(arg) for arg in term.args)
-    return size
+    for part in parts_first(term, _sizes):
+        _sizes[part] = 1 + sum(_sizes[arg] for arg in part.args)
+    return _sizes[term]
 
 
 _sizes: WeakKeyDictionary[Term, int] = WeakKeyDictionary()

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import z3
 
-from mazurka.engines.abstract.terms import INDEX_WIDTH, TRUE, Term, negation
+from mazurka.engines.abstract.terms import INDEX_WIDTH, TRUE, Term, negation, parts_first
 from mazurka.errors import InputError
 
 Integers = Literal["bits", "mathematical"]
@@ -135,10 +135,9 @@ class _Bits:
         self._known: dict[Term, Any] = {}
 
     def of(self, term: Term) -> Any:
-        result = self._known.get(term)
-        if result is None:
-            result = self._known[term] = self.translate(term)
-        return result
+        for part in parts_first(term, self._known):
+            self._known[part] = self.translate(part)
+        return self._known[term]
 
     def read(self, model: Any, term: Term) -> int:
         value = model.eval(self.of(term), model_completion=True)

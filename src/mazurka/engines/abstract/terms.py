@@ -6,8 +6,8 @@ is a term of width 1. The constructors fold constants, so that a term without va
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 # An array's width is that of its elements; its `length` tells it from a number. Indices have this width.
@@ -267,21 +267,42 @@ def remake(term: Term, args: Sequence[Term]) -> Term:
 # ------------------------------------------------------------------------------------------- working with terms
 
 
+def parts_first(term: Term, known: Container[Term]) -> Iterator[Term]:
+    """A term and all terms in it, each after its arguments, but for those that are `known`: whoever asks adds each one
+    to these. Terms can nest deeper than functions can call themselves."""
+    pending = [term]
+    while pending:
+        current = pending[-1]
+        missing = () if current in known else [arg for arg in current.args if arg not in known]
+        if missing:
+            pending += missing
+        else:
+            pending.pop()
+            if current not in known:
+                yield current
+
+
 def substitute(term: Term, replacements: Mapping[Term, Term]) -> Term:
     """Replace variables, all at once."""
-    memo: dict[Term, Term] = {}
-
-    def visit(current: Term) -> Term:
-        if current in replacements:
-            return replacements[current]
-        if not current.args or current.variables.isdisjoint(replacements):
-            return current
-        done = memo.get(current)
-        if done is None:
-            done = memo[current] = remake(current, [visit(arg) for arg in current.args])
-        return done
-
-    return visit(term)
+    if term in replacements:
+        return replacements[term]
+    if term.variables.isdisjoint(replacements):
+        return term
+    made: dict[Term, Term] = {}
+    pending = [term]
+    while pending:
+        current = pending[-1]
+        args: list[Term] = []
+        for arg in current.args:
+            new = replacements.get(arg) or made.get(arg)
+            if new is None and not arg.variables.isdisjoint(replacements):
+                pending.append(arg)
+            else:
+                args.append(new or arg)
+        if len(args) == len(current.args):
+            pending.pop()
+            made[current] = remake(current, args)
+    return made[term]
 
 
 def evaluate(term: Term, values: Mapping[Term, int | Sequence[int]]) -> int:
@@ -300,49 +321,38 @@ def evaluate_array(term: Term, values: Mapping[Term, int | Sequence[int]]) -> Se
 
 
 def _meaning(term: Term, values: Mapping[Term, int | Sequence[int]]) -> int | Sequence[int]:
-    memo: dict[Term, int | Sequence[int]] = {}
-
-    def visit(current: Term) -> int | Sequence[int]:
-        if current.op == "constant":
-            return current.value
-        if current.op == "variable":
-            return values[current]
-        if current in memo:
-            return memo[current]
-        result: int | Sequence[int]
-        if current.op == "ite":
-            result = visit(current.args[1] if visit(current.args[0]) else current.args[2])
-        elif current.length is not None:
-            if current.op == "array":
-                result = [number(current.args[0])] * current.length
-            else:
-                elements, index = visit(current.args[0]), number(current.args[1])
-                assert not isinstance(elements, int)
-                changed = list(elements)
-                if index < len(changed):
-                    changed[index] = number(current.args[2])
-                result = changed
-        elif current.op == "select":
-            elements, index = visit(current.args[0]), number(current.args[1])
-            assert not isinstance(elements, int)
-            result = elements[index] if index < len(elements) else 0
-        elif current.op in CONVERSIONS:
-            small = current.args[0]
-            value = number(small)
-            if current.op == "sext":
-                value = _signed(value, small.width)
-            result = value & ((1 << current.width) - 1)
+    known: dict[Term, Any] = {}
+    for part in parts_first(term, known):
+        if part.op == "constant":
+            known[part] = part.value
+        elif part.op == "variable":
+            known[part] = values[part]
         else:
-            result = _fold(current.op, number(current.args[0]), number(current.args[1]), current.args[0].width)
-        memo[current] = result
-        return result
+            known[part] = _applied(part, [known[arg] for arg in part.args])
+    result: int | Sequence[int] = known[term]
+    return result
 
-    def number(current: Term) -> int:
-        value = visit(current)
-        assert isinstance(value, int)
-        return value
 
-    return visit(term)
+def _applied(term: Term, args: list[Any]) -> int | list[int]:
+    """What a term means if its arguments mean this."""
+    match term.op:
+        case "ite":
+            chosen: int | list[int] = args[1] if args[0] else args[2]
+            return chosen
+        case "array":
+            assert term.length is not None
+            return [args[0]] * term.length
+        case "store":
+            elements = list(args[0])
+            if args[1] < len(elements):
+                elements[args[1]] = args[2]
+            return elements
+        case "select":
+            return int(args[0][args[1]]) if args[1] < len(args[0]) else 0
+        case "zext" | "sext" | "trunc":
+            value = _signed(args[0], term.args[0].width) if term.op == "sext" else args[0]
+            return int(value & ((1 << term.width) - 1))
+    return _fold(term.op, args[0], args[1], term.args[0].width)
 
 
 def _signed(value: int, width: int) -> int:
@@ -403,16 +413,17 @@ def _fold(op: str, left: int, right: int, width: int) -> int:
 
 def render(term: Term) -> str:
     """As an S-expression: `(add count (i32 1))`, `(zext 64 x)`, `(array 10 (i32 0))`. `parse` reads it back."""
-    if term.op == "constant":
-        return ("true" if term.value else "false") if term.width == 1 else f"(i{term.width} {term.value})"
-    if term.op == "variable":
-        return term.name
-    parts = [term.op]
-    if term.op in CONVERSIONS:
-        parts.append(str(term.width))
-    if term.op == "array":
-        parts.append(str(term.length))
-    return "(" + " ".join([*parts, *map(render, term.args)]) + ")"
+    texts: dict[Term, str] = {}
+    for part in parts_first(term, texts):
+        if part.op == "constant":
+            boolean = "true" if part.value else "false"
+            texts[part] = boolean if part.width == 1 else f"(i{part.width} {part.value})"
+        elif part.op == "variable":
+            texts[part] = part.name
+        else:
+            extra = [str(part.width)] if part.op in CONVERSIONS else [str(part.length)] if part.op == "array" else []
+            texts[part] = f"({' '.join([part.op, *extra, *(texts[arg] for arg in part.args)])})"
+    return texts[term]
 
 
 def parse(text: str, variables: Mapping[str, Term]) -> Term:
