@@ -8,11 +8,56 @@ from mazurka.engines.abstract.model import Access, Failure, Input, Location, Mod
 from mazurka.engines.abstract.terms import TRUE, Term, compare, constant, disjunction, variable
 
 
-class Builder:
-    """Thread 0 starts all others and ends; `thread` adds one, `step` a transition between two numbered locations."""
+class Maker:
+    """A model to which transitions are added, from one numbered location of a thread to another."""
 
     def __init__(self) -> None:
         self.model = Model()
+
+    def place(self, thread: int, number: int) -> Location:
+        locations = self.model.threads[thread].locations
+        while len(locations) <= number:
+            locations.append(Location(thread, len(locations), TRUE))
+        return locations[number]
+
+    def add(
+        self,
+        thread: int,
+        source: int,
+        target: int,
+        condition: Term,
+        assigns: Mapping[Variable, Term] | None,
+        inputs: Sequence[Input],
+        accesses: Sequence[Access],
+        *,
+        starts: Sequence[int] = (),
+        failure: Failure | None = None,
+        silent: bool = False,
+    ) -> Transition:
+        made = Transition(
+            len(self.model.transitions),
+            thread,
+            self.place(thread, source),
+            self.place(thread, target),
+            condition,
+            dict(assigns or {}),
+            tuple(inputs),
+            tuple(accesses),
+            tuple(starts),
+            failure,
+            silent,
+            back=target <= source,
+        )
+        self.model.transitions.append(made)
+        made.source.transitions.append(made)
+        return made
+
+
+class Builder(Maker):
+    """Thread 0 starts all others and ends; `thread` adds one, `step` a transition between two numbered locations."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self._main = self.thread("main")
 
     def variable(
@@ -31,15 +76,6 @@ class Builder:
         self.model.threads.append(Thread(number, path, name, first, [unborn, first]))
         return number
 
-    def location(self, thread: int, number: int, rest: Rest | None = None) -> Location:
-        locations = self.model.threads[thread].locations
-        while len(locations) <= number:
-            locations.append(Location(thread, len(locations), TRUE))
-        if rest is not None:
-            locations[number].rest = rest
-            locations[number].enabled = constant(0, 1)
-        return locations[number]
-
     def step(
         self,
         thread: int,
@@ -55,24 +91,15 @@ class Builder:
         rest: Rest | None = None,
         silent: bool = False,
     ) -> Transition:
-        assigned = dict(assigns or {})
-        accesses = tuple(Access(each, None, True, each in assigned) for each in {*assigned, *touches})
-        made = Transition(
-            len(self.model.transitions),
-            thread,
-            self.location(thread, source),
-            self.location(thread, target, "failed" if failure else rest),
-            condition,
-            assigned,
-            tuple(inputs),
-            accesses,
-            tuple(starts),
-            Failure(failure, failure, None) if failure else None,
-            silent,
-            target <= source,
+        assigned = assigns or {}
+        accesses = [Access(each, None, True, each in assigned) for each in {*assigned, *touches}]
+        bad = Failure(failure, failure, None) if failure else None
+        made = self.add(
+            thread, source, target, condition, assigned, inputs, accesses, starts=starts, failure=bad, silent=silent
         )
-        self.model.transitions.append(made)
-        made.source.transitions.append(made)
+        if failure or rest is not None:
+            made.target.rest = "failed" if failure else rest
+            made.target.enabled = constant(0, 1)
         return made
 
     def finish(self) -> Model:

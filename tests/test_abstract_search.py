@@ -427,8 +427,8 @@ def test_threads_that_wait_for_each_other_are_in_a_deadlock_while_others_go_on()
         builder.step(thread, 1, 2, equal(mine.term, free), {mine: me})
         builder.step(thread, 2, 3, equal(other.term, free), {other: me})
         builder.step(thread, 3, 1, assigns={first: free, second: free})
-        builder.location(thread, 1).holder = mine.term
-        builder.location(thread, 2).holder = other.term
+        builder.place(thread, 1).holder = mine.term
+        builder.place(thread, 2).holder = other.term
     spinning = builder.thread("goes on")
     builder.step(spinning, 1, 1)
     search = Search(builder.finish())

@@ -37,6 +37,7 @@ from mazurka.schedules.checker import check, check_proof
 from mazurka.schedules.format import from_json, load, to_json
 from mazurka.schedules.picture import describe, to_dot, to_svg
 from mazurka.schedules.sections import Event, ProgramSchedule, Section, program_schedule
+from tests.abstract_models import Maker
 
 Values = Mapping[Term, int | Sequence[int]]
 
@@ -44,11 +45,11 @@ Values = Mapping[Term, int | Sequence[int]]
 # --------------------------------------------------------------------------------------------- models made by hand
 
 
-class Maker:
-    """A model, thread by thread. A place is a location's number; transitions are added from place to place."""
+class Scene(Maker):
+    """A model of these threads, all of which exist from the start. A place is a location's number."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self.model = Model()
+        super().__init__()
         for number, name in enumerate(names):
             first = Location(number, 0, TRUE)
             self.model.threads.append(Thread(number, "main" if number == 0 else f"main.{number}", name, first, [first]))
@@ -58,12 +59,6 @@ class Maker:
         made = Variable(variable(name, width, length), initial, thread, display=name)
         self.model.variables[name] = made
         return made
-
-    def place(self, thread: int, number: int) -> Location:
-        locations = self.model.threads[thread].locations
-        while len(locations) <= number:
-            locations.append(Location(thread, len(locations), TRUE))
-        return locations[number]
 
     def step(
         self,
@@ -77,21 +72,8 @@ class Maker:
         inputs: Sequence[Input] = (),
         failure: str | None = None,
     ) -> Transition:
-        transition = Transition(
-            len(self.model.transitions),
-            thread,
-            self.place(thread, source),
-            self.place(thread, target),
-            when,
-            dict(sets or {}),
-            tuple(inputs),
-            tuple(accesses),
-            failure=Failure("assertion", failure, None) if failure else None,
-            back=target <= source,
-        )
-        self.model.transitions.append(transition)
-        transition.source.transitions.append(transition)
-        return transition
+        bad = Failure("assertion", failure, None) if failure else None
+        return self.add(thread, source, target, when, sets, inputs, accesses, failure=bad)
 
 
 def read(of: Variable, index: Term | None = None) -> Access:
@@ -112,7 +94,7 @@ def number(value: int, width: int = 8) -> Term:
 
 def stack(*, first: int = 0) -> Model:
     """A producer and a consumer of items on a stack, with a lock. An item is 7; `first` lies there already."""
-    maker = Maker(["producer", "consumer"])
+    maker = Scene(["producer", "consumer"])
     lock, count = maker.variable("lock"), maker.variable("count")
     items = maker.variable("items", length=4)
     items.initial = (first, 0, 0, 0)
@@ -261,7 +243,7 @@ def test_sections_can_repeat() -> None:
 
 
 def test_only_dependent_events_are_ordered() -> None:
-    maker = Maker(["one", "two"])
+    maker = Scene(["one", "two"])
     x, y = maker.variable("x"), maker.variable("y")
     maker.step(0, 0, 1, sets={x: number(1)}, accesses=[write(x)])
     maker.step(0, 1, 2, when=compare("eq", y.term, number(0)), accesses=[read(y)])
@@ -275,7 +257,7 @@ def test_only_dependent_events_are_ordered() -> None:
 
 def test_a_branch_ends_a_section() -> None:
     """The example of the paper's section 4."""
-    maker = Maker(["one", "two"])
+    maker = Scene(["one", "two"])
     x, y = maker.variable("x"), maker.variable("y")
     y.initial = None
     zero = compare("eq", y.term, number(0))
@@ -311,7 +293,7 @@ def test_a_branch_ends_a_section() -> None:
 
 def elements_model() -> Model:
     """Two threads that write different elements of an array, for ever."""
-    maker = Maker(["low", "high"])
+    maker = Scene(["low", "high"])
     array = maker.variable("array", length=2)
     for thread in (0, 1):
         at = constant(thread, INDEX_WIDTH)
@@ -452,7 +434,7 @@ def unfair(schedule: ProgramSchedule) -> bool:
 def models(draw: st.DrawFn) -> Model:
     """Two or three threads over a few small variables and an array, with guards, branches, inputs and assertions."""
     count = draw(st.integers(2, 3))
-    maker = Maker([f"t{number}" for number in range(count)])
+    maker = Scene([f"t{number}" for number in range(count)])
     scalars = [maker.variable(name, 2) for name in "xy"]
     array = maker.variable("a", 2, length=2)
 
@@ -708,7 +690,7 @@ def test_an_unfair_cycle_is_rejected() -> None:
 
 
 def test_a_thread_that_may_block_is_rejected() -> None:
-    maker = Maker(["waits"])
+    maker = Scene(["waits"])
     x = maker.variable("x")
     x.initial = None
     zero = compare("eq", x.term, number(0))
@@ -727,7 +709,7 @@ def test_a_thread_that_may_block_is_rejected() -> None:
 @pytest.mark.parametrize(("holder", "accepted"), [(1, False), (2, True), (0, False)])
 def test_threads_that_wait_for_each_other_are_rejected(holder: int, accepted: bool) -> None:
     """While another thread goes on. The first thread waits for what `holder` has, the second for what the first has."""
-    maker = Maker(["first", "second", "other"])
+    maker = Scene(["first", "second", "other"])
     for thread, held_by in ((0, holder), (1, 0)):
         owner = maker.variable(f"owner{thread}", 64)
         owner.initial = address_of(held_by + 1, 0)

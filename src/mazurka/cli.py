@@ -698,29 +698,26 @@ def _see_bug_commands(options: argparse.Namespace, compiling: dict[str, Any]) ->
 
 
 def _with_inputs(
-    options: argparse.Namespace, compiling: dict[str, Any], command: Sequence[str], rest: Sequence[str]
+    options: argparse.Namespace,
+    compiling: dict[str, Any],
+    command: Sequence[str],
+    rest: Sequence[str],
+    switches: Sequence[str] = (),
 ) -> str:
     """A command line with the same files, options for the compiler and arguments of the program."""
     words = ["mazurka", *command, *compiling["compiler_arguments"]]
     words += ["--cc", compiling["cc"]] if compiling["cc"] else []
     arguments = ["--", *compiling["program_arguments"]] if compiling["program_arguments"] else []
-    return shlex.join([*words, *options.files, *rest, *arguments])
+    return shlex.join([*words, *switches, *options.files, *rest, *arguments])
 
 
 def _replay_commands(options: argparse.Namespace, compiling: dict[str, Any]) -> list[str]:
     """Lines to copy that show the bug's execution again: where its schedule was not saved, that comes first."""
-    inputs = [*compiling["compiler_arguments"]]
-    if compiling["cc"]:
-        inputs += ["--cc", compiling["cc"]]
-    if options.allow_livelock:
-        inputs.append("--allow-livelock")
-    if not options.uninitialised:
-        inputs.append("--no-uninitialised")
-    if options.max_steps is not None:
-        inputs += ["--max-steps", str(options.max_steps)]
-    arguments = ["--", *compiling["program_arguments"]] if compiling["program_arguments"] else []
+    judging = ["--allow-livelock"] if options.allow_livelock else []
+    judging += [] if options.uninitialised else ["--no-uninitialised"]
+    judging += [] if options.max_steps is None else ["--max-steps", str(options.max_steps)]
     schedule = options.save_schedule or "bug.json"
-    replay = shlex.join(["mazurka", "replay", *inputs, *options.files, schedule, *arguments])
+    replay = _with_inputs(options, compiling, ["replay"], [schedule], judging)
     if options.save_schedule:
         return [replay]
     search = [] if options.engine == "stateless" else ["--engine", options.engine]
@@ -737,7 +734,7 @@ def _replay_commands(options: argparse.Namespace, compiling: dict[str, Any]) -> 
     if options.algorithm == "random":  # without its limit, it may end before the bug
         search += ["--timeout", f"{options.timeout:g}"] if options.timeout else []
         search += ["--max-executions", str(options.max_executions)] if options.max_executions else []
-    saving = shlex.join(["mazurka", "check", *inputs, *search, *options.files, "--save-schedule", schedule, *arguments])
+    saving = _with_inputs(options, compiling, ["check"], ["--save-schedule", schedule], [*judging, *search])
     return [saving, replay]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from mazurka.errors import InputError
+from mazurka.jsonfiles import read_json
 
 FORMAT = 2
 
@@ -90,17 +90,7 @@ class Schedule:
 
     @staticmethod
     def load(path: Path) -> Schedule:
-        try:
-            data = json.loads(path.read_bytes())
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror}") from None
-        except UnicodeError:
-            raise InputError(f"{path}: not JSON: it is not text") from None
-        except RecursionError:
-            raise InputError(f"{path}: not JSON: it nests too deeply") from None
-        except ValueError as error:
-            raise InputError(f"{path}: not JSON: {error}") from None
-        return Schedule.from_json(data, str(path))
+        return Schedule.from_json(read_json(path), str(path))
 
 
 def _are_numbers(values: list[object]) -> bool:

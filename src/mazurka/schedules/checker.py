@@ -347,7 +347,7 @@ class _Proof:
         nodes = self._proof.nodes
         for thread in self._model.threads:
             successors = [
-                sorted({_uncovered(self._proof, e.target) for e in node.edges if e.transition.thread != thread.number})
+                sorted({self._proof.uncovered(e.target) for e in node.edges if e.transition.thread != thread.number})
                 for node in nodes
             ]
             for number in _on_cycles(successors):
@@ -378,11 +378,6 @@ def _value(term: Term, initial: int | tuple[int, ...]) -> Term:
         if element:
             result = store(result, constant(index, INDEX_WIDTH), constant(element, term.width))
     return result
-
-
-def _uncovered(proof: Proof, number: int) -> int:
-    covered_by = proof.nodes[number].covered_by
-    return number if covered_by is None else covered_by
 
 
 def _simple_cycles(successors: Mapping[int, Iterable[int]]) -> Iterator[list[tuple[int, int]]]:
@@ -483,7 +478,7 @@ class _Sections:
                 return [f"event {number} does not follow the proof"]
             if number and len(own) > 1:
                 return [f"event {number} is a branch"]
-            current = _uncovered(self._schedule.proof, edge.target)
+            current = self._schedule.proof.uncovered(edge.target)
         return [] if current == section.end else [f"it does not end at node {section.end}"]
 
     def _values(self, section: Section) -> list[str]:

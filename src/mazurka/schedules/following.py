@@ -16,7 +16,7 @@ from mazurka.engines.abstract.proof import Node, Proof
 from mazurka.engines.abstract.terms import Term, evaluate, evaluate_array
 from mazurka.errors import MazurkaError
 from mazurka.schedule import Schedule, Step
-from mazurka.schedules.sections import ProgramSchedule, uncovered
+from mazurka.schedules.sections import ProgramSchedule
 
 # How often inputs are drawn again if a thread cannot go on with those that were, and how long a thread may compute on
 # its own.
@@ -48,7 +48,7 @@ def follow(schedule: Proof | ProgramSchedule, *, seed: int, steps: int = 1000) -
     node = 0
     while True:
         run.expect(proof.nodes[node])
-        node = uncovered(proof, node)
+        node = proof.uncovered(node)
         run.expect(proof.nodes[node])
         if not proof.nodes[node].edges:
             run.expect_end()

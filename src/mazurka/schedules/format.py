@@ -15,6 +15,7 @@ from mazurka.engines.abstract.model import Access, Location, Model, Transition
 from mazurka.engines.abstract.proof import Edge, Node, Proof
 from mazurka.engines.abstract.terms import parse, render
 from mazurka.errors import InputError
+from mazurka.jsonfiles import read_json
 from mazurka.schedules.sections import Event, ProgramSchedule, Section
 
 FORMAT: Final = 1
@@ -202,17 +203,7 @@ def _access(access: Access) -> list[object]:
 
 def load(path: Path, model: Model) -> ProgramSchedule:
     """Read a schedule of this program. It may still be wrong: see `schedules.checker`."""
-    try:
-        data = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
-    except UnicodeError:
-        raise InputError(f"{path}: not JSON: it is not text") from None
-    except RecursionError:
-        raise InputError(f"{path}: not JSON: it nests too deeply") from None
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON: {error}") from None
-    return from_json(data, model, str(path))
+    return from_json(read_json(path), model, str(path))
 
 
 def from_json(data: Any, model: Model, origin: str = "schedule") -> ProgramSchedule:

@@ -81,7 +81,7 @@ def program_schedule(proof: Proof, *, repeat: int = 1, elements: bool = False) -
     for start in starts:
         for edge in proof.nodes[start].edges:
             events = [_event(proof, start, edge.transition)]
-            current = uncovered(proof, edge.target)
+            current = proof.uncovered(edge.target)
             rounds = repeat if len(proof.nodes[start].edges) == 1 else 1
             while True:
                 if current in starts:
@@ -90,16 +90,10 @@ def program_schedule(proof: Proof, *, repeat: int = 1, elements: bool = False) -
                         break
                 (only,) = proof.nodes[current].edges
                 events.append(_event(proof, current, only.transition))
-                current = uncovered(proof, only.target)
+                current = proof.uncovered(only.target)
             order = section_order(events, elements=elements)
             sections.append(Section(start, events[0].thread, edge.transition, tuple(events), order, current))
     return ProgramSchedule(proof, tuple(starts), tuple(sections))
-
-
-def uncovered(proof: Proof, number: int) -> int:
-    """The node at which executions that arrive at this one go on."""
-    covered_by = proof.nodes[number].covered_by
-    return number if covered_by is None else covered_by
 
 
 def _section_starts(proof: Proof) -> dict[int, None]:
@@ -110,12 +104,12 @@ def _section_starts(proof: Proof) -> dict[int, None]:
     while pending:
         for edge in proof.nodes[pending.pop()].edges:
             path: dict[int, None] = {}
-            current = uncovered(proof, edge.target)
+            current = proof.uncovered(edge.target)
             while current not in starts and current not in inside and current not in path:
                 if len(proof.nodes[current].edges) != 1:
                     break
                 path[current] = None
-                current = uncovered(proof, proof.nodes[current].edges[0].target)
+                current = proof.uncovered(proof.nodes[current].edges[0].target)
             if current in path:
                 current = _cut(proof, list(path)[list(path).index(current) :])
                 del path[current]

@@ -114,8 +114,7 @@ class Complete(Exploration):
                 continue
             child = self.child(node, transition)
             if transition.failure is None:
-                is_cut = self.labels.shortcuts and not child.feasible
-                if not (is_cut and self.exclude(node, transition, is_shortcut=True)):
+                if not self.cuts(node, child):
                     children.append(child)
             elif transition in self._failing:
                 continue

@@ -87,6 +87,12 @@ class Exploration:
             )
         return False
 
+    def cuts(self, node: Node, child: Node) -> bool:
+        """Whether a branch that the path excludes is excluded by the label from now on, which is a shortcut."""
+        if child.feasible or child.transition is None or not self.labels.shortcuts:
+            return False
+        return self.exclude(node, child.transition, is_shortcut=True)
+
     # ------------------------------------------------------------------------------------------ covering
 
     def missing(self, node: Node, other: Node) -> list[Term]:

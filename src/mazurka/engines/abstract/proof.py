@@ -51,6 +51,11 @@ class Proof:
     model: Model
     nodes: tuple[Node, ...]
 
+    def uncovered(self, number: int) -> int:
+        """The node at which executions that arrive at this one go on."""
+        covered_by = self.nodes[number].covered_by
+        return number if covered_by is None else covered_by
+
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:

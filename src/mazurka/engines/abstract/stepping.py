@@ -235,19 +235,21 @@ class Runner:
         decided = self.decide(condition)
         if decided is not None:
             return decided
-        other = self.path.copy()
-        Runner(self.whole, self.place, other, self.prefix).assume(condition, False)
-        self.others.append(other)
+        self.others.append(self._otherwise(condition).path)
         self.assume(condition, True)
         return True
+
+    def _otherwise(self, condition: Term) -> Runner:
+        """The same path, where a condition does not hold."""
+        other = Runner(self.whole, self.place, self.path.copy(), self.prefix)
+        other.assume(condition, False)
+        return other
 
     def require(self, condition: Term, kind: str, message: str) -> None:
         """Where the condition does not hold, the program goes wrong."""
         decided = self.decide(condition)
         if decided is None:
-            other = Runner(self.whole, self.place, self.path.copy(), self.prefix)
-            other.assume(condition, False)
-            other.fail(kind, message)
+            self._otherwise(condition).fail(kind, message)
             self.assume(condition, True)
         elif not decided:
             raise Beyond(message) if kind == "beyond" else Wrong(kind, message)
@@ -352,9 +354,7 @@ class Runner:
         """The section goes on only where the condition holds."""
         decided = self.decide(condition)
         if decided is None:
-            other = Runner(self.whole, self.place, self.path.copy(), self.prefix)
-            other.assume(condition, False)
-            other.block(waits, holder)
+            self._otherwise(condition).block(waits, holder)
             self.assume(condition, True)
         elif not decided:
             raise Blocked(waits, holder)

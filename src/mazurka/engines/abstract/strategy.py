@@ -330,10 +330,8 @@ class Strategy(Exploration):
                     self.found.append(self.counterexample(child, transition.failure))
                     return False
                 self.exclude(node, transition)
-            else:
-                is_cut = self.labels.shortcuts and not child.feasible
-                if not (is_cut and self.exclude(node, transition, is_shortcut=True)):
-                    children.append(child)
+            elif not self.cuts(node, child):
+                children.append(child)
         self.attach(node, thread, children)
         return True
 

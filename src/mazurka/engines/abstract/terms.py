@@ -243,15 +243,14 @@ def store(target: Term, index: Term, element: Term) -> Term:
     return _make("store", (target, index, element), target.width, target.length)
 
 
-def remake(term: Term, args: Sequence[Term]) -> Term:
-    """The same operation on other arguments, simplified."""
-    op = term.op
+def apply(op: str, args: Sequence[Term], size: int) -> Term:
+    """An operation, by its name. `size` is the width that a conversion gives, or the length of an array."""
     if op in BINARY:
         return binary(op, *args)
     if op in COMPARISONS:
         return compare(op, *args)
     if op in CONVERSIONS:
-        return convert(op, args[0], term.width)
+        return convert(op, args[0], size)
     if op == "ite":
         return ite(*args)
     if op == "select":
@@ -259,9 +258,13 @@ def remake(term: Term, args: Sequence[Term]) -> Term:
     if op == "store":
         return store(*args)
     if op == "array":
-        assert term.length is not None
-        return array(args[0], term.length)
-    return term
+        return array(args[0], size)
+    raise ValueError(f"no operation is called '{op}'")
+
+
+def remake(term: Term, args: Sequence[Term]) -> Term:
+    """The same operation on other arguments, simplified."""
+    return apply(term.op, args, term.length or term.width) if args else term
 
 
 # ------------------------------------------------------------------------------------------- working with terms
@@ -476,23 +479,9 @@ def parse(text: str, variables: Mapping[str, Term]) -> Term:
 
     def build(op: str, extra: int, args: list[Term]) -> Term:
         try:
-            if op in BINARY:
-                return binary(op, *args)
-            if op in COMPARISONS:
-                return compare(op, *args)
-            if op in CONVERSIONS:
-                return convert(op, args[0], width(extra))
-            if op == "ite":
-                return ite(*args)
-            if op == "select":
-                return select(*args)
-            if op == "store":
-                return store(*args)
-            if op == "array":
-                return array(args[0], extra)
+            return apply(op, args, width(extra) if op in CONVERSIONS else extra)
         except (AssertionError, TypeError, IndexError):
             raise ValueError(f"'{op}' does not fit its arguments") from None
-        raise ValueError(f"no operation is called '{op}'")
 
     result = read()
     if position != len(tokens):
