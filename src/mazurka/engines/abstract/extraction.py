@@ -49,6 +49,8 @@ from mazurka.schedule import Transformations
 from mazurka.transforms.lowering import Lowered
 from mazurka.transforms.registers import live_out
 
+Head = tuple[int, tuple[int, ...], str, str]  # of a loop: a thread, the calls under way, the function and its block
+
 _MOST_ROUNDS = 60
 _MOST_THREADS = 62
 _MOST_PATHS = 4000  # from one location
@@ -71,7 +73,8 @@ def extract(program: Program, lowered: Lowered, transforms: Transformations | No
 
 
 class Extraction:
-    """All rounds. What is learned: `tracked` registers, the `sets` of values of variables, how `memory` is cut."""
+    """All rounds. What is learned: `tracked` registers, the `sets` of values of variables, how `memory` is cut,
+    the `heads` of loops in which threads compute on their own."""
 
     def __init__(self, program: Program, lowered: Lowered) -> None:
         self.program = program
@@ -94,6 +97,7 @@ class Extraction:
         self.thread_numbers = {"main": 0}
         self.made: dict[tuple[int, tuple[int, ...]], Object] = {}
         self.writers: dict[str, set[int]] = {}
+        self.heads: set[Head] = set()
         self._add_globals()
         self._add_thread(0)
 
@@ -323,6 +327,15 @@ class Extraction:
         if changed and place not in self.pending:
             self.pending.append(place)
         return place, values
+
+    def is_head(self, function: Function, block: str) -> bool:
+        """Whether a loop begins at a block."""
+        return block in self._headers(function)[block]
+
+    def add_head(self, head: Head) -> None:
+        """From now on, threads come to a location at the head of this loop."""
+        self.heads.add(head)
+        self.news = True
 
     def is_memory(self, variable: Variable) -> bool:
         return variable in self.memory.by_variable or variable not in self.locals.values()

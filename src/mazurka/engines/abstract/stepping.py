@@ -976,7 +976,8 @@ class Runner:
         self.advance()
 
     def enter(self, target: str) -> None:
-        """Go to a block; where a loop comes round whose end is not known, the path ends there."""
+        """Go to a block; where a loop comes round whose end is not known, the path ends there. From then on it does
+        so whenever a thread comes to that head, so that a native program can tell when it is there."""
         path = self.path
         frame = path.frame
         block = frame.function.blocks[target]
@@ -989,11 +990,13 @@ class Runner:
         for phi, value in zip(block.phis, values, strict=True):
             frame.registers[phi.result] = value
         here = (depth, f"{frame.path}:{target}")
+        head = (path.thread, frame.path, frame.function.name, target)
+        if head in self.whole.heads and not path.depth:
+            raise LoopHead
         rounds, forks = path.visits.get(here, (0, 0))
         path.visits[here] = (rounds + 1, len(path.decided))
         if not rounds:
             return
-        path.rounds += 1
         if path.depth:
             known = forks == len(path.decided)
             if rounds > (_MOST_LOCAL_ROUNDS if known else _MOST_SECTION_ROUNDS):
@@ -1002,7 +1005,13 @@ class Runner:
         limit = _MOST_KNOWN_ROUNDS if self.prefix else _MOST_LOCAL_ROUNDS
         if any(isinstance(value, Term) and not value.is_constant for value in values):
             limit = _MOST_UNKNOWN_ROUNDS
-        if forks != len(path.decided) or path.rounds > limit:
+        if self.whole.is_head(frame.function, target):
+            path.rounds += 1
+            ends_here = forks != len(path.decided) or path.rounds > limit
+        else:  # only where a cycle has no head: else it has been met more often
+            ends_here = rounds > 2 * limit
+        if ends_here:
+            self.whole.add_head(head)
             raise LoopHead
 
 
