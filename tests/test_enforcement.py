@@ -6,7 +6,6 @@ import itertools
 import os
 import random
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,15 +16,15 @@ from mazurka.enforcement import build
 from mazurka.enforcement.code import Code
 from mazurka.enforcement.contexts import Contexts
 from mazurka.enforcement.ordering import Ordering, Plan, find_waits
-from mazurka.enforcement.points import Points
-from mazurka.enforcement.units import Unit
+from mazurka.enforcement.points import FIRST_POINT, NOWHERE, Points
+from mazurka.enforcement.units import Event, Unit
 from mazurka.engines.abstract import load_model, terms
 from mazurka.engines.abstract.model import Access, Location, Model, Point, Transition, Variable
 from mazurka.engines.abstract.proof import Proof
 from mazurka.engines.abstract.search import Search
 from mazurka.errors import InputError
 from mazurka.schedules.following import follow
-from mazurka.schedules.sections import Event, ProgramSchedule, program_schedule
+from mazurka.schedules.sections import program_schedule
 
 HEADER = """
 #include <pthread.h>
@@ -266,20 +265,24 @@ def test_arguments_output_and_exit_code_are_unchanged(tmp_path: Path) -> None:
 
 
 def test_a_program_that_leaves_its_schedule_stops_with_a_message(tmp_path: Path) -> None:
-    path = written(tmp_path, HEADER + PROGRAMS["races"] + MAIN)
-    schedule = program_schedule(first_proof(path))
-    (section,) = schedule.sections
-    events = [event for event in section.events if not event.transition.silent]
-    wrong = next(
-        i for i in range(len(events) - 1)
-        if events[i].thread == events[i + 1].thread == 1 and events[i].transition.source.point is not None
-    )  # fmt: skip
-    events[wrong], events[wrong + 1] = events[wrong + 1], events[wrong]
-    corrupted = ProgramSchedule(schedule.proof, schedule.nodes, (replace(section, events=tuple(events)),))
-    build([path], corrupted, tmp_path / "program", optimise=0)
+    text = """
+    static int x, y;
+    static void *one(void *arg) {
+        x = 1;
+    #ifndef __MAZURKA__
+        if (getenv("PATH"))
+            return arg;
+    #endif
+        y = 1;
+        return arg;
+    }
+    static void *two(void *arg) { y = 2; x = 2; return arg; }
+    """
+    path = written(tmp_path, HEADER + text + MAIN)
+    build([path], program_schedule(first_proof(path)), tmp_path / "program", optimise=0)
     done = run(tmp_path / "program")
     assert done.returncode == 70
-    assert "mazurka: thread main.1 (one) leaves the schedule: at " in done.stderr
+    assert "mazurka: thread main.1 (one) leaves the schedule: at the end of its function" in done.stderr
     assert "but its next event is at " in done.stderr
 
 
@@ -329,7 +332,7 @@ def access(thread: int, variable: Variable, index: int | None, writes: bool, lin
     transition = Transition(0, thread, source, Location(thread, 1, terms.TRUE), terms.TRUE)
     transition.accesses = (Access(variable, None, not writes, writes),)
     source.transitions.append(transition)
-    return Event(thread, transition, 0, {}, (index,))
+    return Event(thread, (transition,), transition.accesses, (index,), {})
 
 
 cells = st.sampled_from([(SCALARS[0], None), (SCALARS[1], None), (ARRAY, 0), (ARRAY, 1)])
@@ -352,8 +355,11 @@ def test_every_order_that_the_waits_allow_gives_each_load_the_value_of_the_sched
         for base, sequence in ((1, first), (100, second))
         for line, (_, _, writes) in enumerate(sequence, base)
     }
-    points = Points(Code(kinds=kinds, certain=set(kinds)), Contexts({}, frozenset()))
-    units = [Unit(number, 0, None, None, tuple(sequence), number + 1) for number, sequence in enumerate(events)]
+    points = Points(Code(kinds=kinds, certain=set(kinds)), Contexts({}, frozenset()), {})
+    units = [
+        Unit(frozenset([number]), 0, FIRST_POINT, NOWHERE, False, tuple(sequence), frozenset([number + 1]))
+        for number, sequence in enumerate(events)
+    ]
     plans = [Ordering(Model(), units, points, level).plan(unit) for unit in units]
     done = [(number, position) for number, sequence in enumerate(events) for position in range(len(sequence))]
     plain = Plan([])
@@ -370,7 +376,7 @@ def executed(
     loaded: dict[tuple[int, int], int] = {}
     for unit, position in order:
         event = events[unit][position]
-        (touched,) = event.transition.accesses
+        (touched,) = event.accesses
         cell = plans[unit].cells.get(position)
         target, key = (memory, (touched.variable.name, event.indices)) if cell is None else (redirected, (unit, cell))
         if touched.writes:

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files as resources
 from pathlib import Path
 
-from mazurka.enforcement.code import Code, Line, read_code
+from mazurka.enforcement.code import Code, read_code
 from mazurka.enforcement.contexts import find_contexts
-from mazurka.enforcement.points import FIRST_POINT, Points, event_lines, find_points
+from mazurka.enforcement.points import FIRST_POINT, Points, Spot, event_lines, find_passed, find_points
 from mazurka.enforcement.tables import Tables, make_tables
 from mazurka.enforcement.units import Unfollowable
 from mazurka.enforcement.weaving import Woven, optimisable, same_instructions, weave
@@ -61,19 +61,19 @@ def build(
         points, tables = _follow(schedule, checked, code, optimise, closely=False)
     except Unfollowable:
         points, tables = _follow(schedule, checked, code, optimise, closely=True)
-    points_at = dict(_woven(points, tables))
-    modules = [
-        weave(
-            text,
-            {same[name][line]: woven for (file, line), woven in points_at.items() if file == name},
-            {
-                same[name][line]: call
-                for (file, line), call in points.contexts.calls.items()
-                if file == name and line in same[name]
-            },
-        )
-        for name, text in texts.items()
-    ]
+    woven = list(_woven(points, tables))
+    modules = []
+    for name, text in texts.items():
+        here: tuple[dict[int, Woven], dict[int, Woven]] = ({}, {})  # events, and what is only passed
+        for spot, each in woven:
+            if spot.line[0] == name:
+                here[spot.passing][same[name][spot.line[1]]] = each
+        calls = {
+            same[name][line]: call
+            for (file, line), call in points.contexts.calls.items()
+            if file == name and line in same[name]
+        }
+        modules.append(weave(text, *here, calls))
     _compile(modules, ["inputs.c", "operations.c", "scheduler.c"], tables.text, output, compiler, is_cpp)
 
 
@@ -81,23 +81,24 @@ def _follow(
     schedule: ProgramSchedule, checked: Mapping[str, str], code: Code, optimise: int, *, closely: bool
 ) -> tuple[Points, Tables]:
     model = schedule.proof.model
-    contexts = find_contexts(checked, [*event_lines(model, code, closely=closely), *code.watched])
-    points = find_points(model, code, contexts, closely=closely)
-    return points, make_tables(schedule, points, optimise)
+    passed = find_passed(model, code, code.blocks, closely=closely)
+    contexts = find_contexts(checked, [*event_lines(model, code, passed, closely=closely), *code.watched])
+    points = find_points(model, code, contexts, passed, closely=closely)
+    return points, make_tables(schedule.proof, points, optimise)
 
 
-def _woven(points: Points, tables: Tables) -> Iterator[tuple[Line, Woven]]:
-    always = {line for (line, _), point in points.numbers.items() if points.about[point - FIRST_POINT].always}
-    for (line, _), point in points.numbers.items():
+def _woven(points: Points, tables: Tables) -> Iterator[tuple[Spot, Woven]]:
+    always = {spot for (spot, _), point in points.numbers.items() if points.about[point - FIRST_POINT].always}
+    for (spot, _), point in points.numbers.items():
         yield (
-            line,
+            spot,
             Woven(
                 point,
                 points.about[point - FIRST_POINT].place,
-                tables.contexts.get(line),
-                tables.dropped.get(line),
-                inline=line not in always,
-                awaited=line in tables.awaited,
+                tables.contexts.get(spot),
+                None if spot.passing else tables.dropped.get(spot.line),
+                inline=spot not in always,
+                awaited=spot.line in tables.awaited,
             ),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mazurka.enforcement.weaving import callee_at, functions, instructions
@@ -25,13 +25,14 @@ class Code:
     result nobody looks at. certain: those that name the variable of the program that they touch, or a part of it, so
     that they always touch that one; through a pointer, they may also touch one that never changes, which is
     none of the accesses of the model. watched: calls that create threads or wait for their end, with their source
-    positions; the runtime wants to know of them, whether or not they are events. has_sections: there are atomic
-    sections."""
+    positions; the runtime wants to know of them, whether or not they are events. blocks: the lines of the basic block
+    that a line is in. has_sections: there are atomic sections."""
 
     kinds: dict[Line, str] = field(default_factory=dict)
     unused: set[Line] = field(default_factory=set)
     certain: set[Line] = field(default_factory=set)
     watched: dict[Line, str] = field(default_factory=dict)
+    blocks: dict[Line, range] = field(default_factory=dict)
     has_sections: bool = False
 
     def callee(self, line: Line | None) -> str | None:
@@ -49,6 +50,8 @@ def read_code(texts: Mapping[str, str], same: Mapping[str, Mapping[int, int]]) -
         uses: dict[int, Counter[str]] = {}
         results: dict[int, dict[str, str]] = {}  # of each line, the instructions of its function by their results
         for _, (first, end) in functions(text):
+            for block in _blocks(lines, first, end):
+                code.blocks.update(dict.fromkeys(((file, number) for number in block), block))
             names = Counter(name for line in lines[first:end] for name in re.findall(r"%[\w.$-]+", line))
             uses.update(dict.fromkeys(range(first, end), names))
             made = {found[1]: line for line in lines[first:end] if (found := _RESULT.match(line))}
@@ -66,6 +69,15 @@ def read_code(texts: Mapping[str, str], same: Mapping[str, Mapping[int, int]]) -
             if callee_at(line) in _WATCHED:
                 code.watched[file, number] = f"{file}:{instruction.position[0] if instruction.position else '?'}"
     return code
+
+
+def _blocks(lines: Sequence[str], first: int, end: int) -> Iterator[range]:
+    """The basic blocks of a function from a line on, without their labels."""
+    start = first + 1
+    for number in range(first + 1, end + 1):
+        if number == end or not lines[number - 1].startswith(" "):
+            yield range(start, number)
+            start = number + 1
 
 
 def _certain_names(line: str, kind: str, results: Mapping[str, str]) -> set[str]:

@@ -22,9 +22,8 @@ from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from mazurka.enforcement.points import Points
-from mazurka.enforcement.units import Unit
+from mazurka.enforcement.units import Event, Unit
 from mazurka.engines.abstract.model import Access, Location, Model, Transition, Variable
-from mazurka.schedules.sections import Event
 
 # Operations that only make threads wait for each other. What they give is known: 0, or whether it is the last thread.
 _REDUNDANT = frozenset((
@@ -122,13 +121,14 @@ class Ordering:
             access.variable
             for unit in units
             for event in unit.events
-            for access, index in zip(event.transition.accesses, event.indices, strict=True)
+            for access, index in zip(event.accesses, event.indices, strict=True)
             if access.variable.is_array and index is None
         }
 
-    def omits(self, transition: Transition) -> bool:
+    def omits(self, event: Event) -> bool:
         """Whether an operation of the library need not be executed."""
-        return _is_redundant(transition.source, self._points) and _variables(transition) <= self._ignored
+        touched = {access.variable for access in event.accesses}
+        return _is_redundant(event.location, self._points) and touched <= self._ignored
 
     def plan(self, unit: Unit) -> Plan:
         plan = Plan([self._memory(event) for event in unit.events])
@@ -142,11 +142,12 @@ class Ordering:
     def _memory(self, event: Event) -> tuple[Touch, ...]:
         if self._level == 0:
             return (Touch("everything", True),)
-        touches = [Touch("process", True) if event.transition.target.rest == "exit" else _PROCESS]
-        for access, index in zip(event.transition.accesses, event.indices, strict=True):
+        is_exit = any(transition.target.rest == "exit" for transition in event.transitions)
+        touches = [Touch("process", True) if is_exit else _PROCESS]
+        for access, index in zip(event.accesses, event.indices, strict=True):
             if access.variable not in self._ignored:
                 touches.append(Touch(self._word(access, index), access.writes))
-        if self._points.prints(event.transition):
+        if prints(event, self._points):
             touches.append(Touch("output", True))
         return tuple(touches)
 
@@ -156,13 +157,13 @@ class Ordering:
 
     def _redirectable(self, event: Event) -> _Single | None:
         """The single word of at most 64 bits that an instruction loads or stores, if that is what it does for sure."""
-        point = event.transition.source.point
-        if point is None or point.line not in self._points.code.certain:
+        point = event.location.point
+        if point is None or point.line not in self._points.code.certain or event.location in self._points.passed:
             return None
-        if self._points.kind(event.transition.source) not in ("load", "store"):
+        if self._points.kind(event.location) not in ("load", "store"):
             return None
-        accesses = [pair for pair in zip(event.transition.accesses, event.indices, strict=True) if is_word(pair[0])]
-        if len(accesses) != 1 or self._points.prints(event.transition):
+        accesses = [pair for pair in zip(event.accesses, event.indices, strict=True) if is_word(pair[0])]
+        if len(accesses) != 1 or prints(event, self._points):
             return None
         ((access, index),) = accesses
         variable = access.variable
@@ -178,6 +179,11 @@ class _Single:
     word: Hashable
     variable: Variable
     writes: bool
+
+
+def prints(event: Event, points: Points) -> bool:
+    """Whether its thread can print something between an event and its next one."""
+    return any(points.prints(transition) for transition in event.transitions)
 
 
 def is_word(access: Access) -> bool:

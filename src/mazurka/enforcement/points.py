@@ -1,12 +1,15 @@
 """Where the events of a model are in the native program.
 
-*Visible* events are those that the native program has as well: where a thread is can be told by its next one. Others (a
-choice of an input, a round of a local loop) touch nothing that is shared.
+*Visible* events are those that the native program has as well: where a thread is can be told by its next one. First of
+all these are events that others could notice. What only concerns the thread itself (a choice of an input, a round of a
+local loop) has no event in the native program, but the schedule may give others their turn between two of them. So a
+call is put where it happens, and makes it visible, wherever a thread could go round without being seen at all; and, if
+that does not suffice, wherever there is a place for it (`closely`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -22,6 +25,15 @@ NOWHERE, RETURN, FIRST_POINT = 0, 1, 2
 ACCESSES = frozenset(("load", "store", "atomicrmw", "cmpxchg"))
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Spot:
+    """A line of the program as it is checked: an instruction that is an event, or right before which something happens
+    that concerns only the thread itself (`passing`)."""
+
+    line: Line
+    passing: bool = False
+
+
 @dataclass(slots=True)
 class About:
     """place, what: for messages. threads: the set of those that have events there, as bits. always: it is an event even
@@ -35,29 +47,39 @@ class About:
 
 @dataclass(slots=True)
 class Points:
-    """The points of the native program. `numbers` are those of the first event of each line in each context; further
+    """The points of the native program. `numbers` are those of the first event of each spot in each context; further
     events of the same call have the next numbers. `visible` are the locations whose events the native program has, too;
-    `inner` those inside of calls that are one event as a whole. `sometimes` are lines that are also executed when they
+    `inner` those inside of calls that are one event as a whole; `passed` the spots of visible locations that only
+    concern their thread, with the calls that lead there. `sometimes` are lines that are also executed when they
     are no event."""
 
     code: Code
     contexts: Contexts
+    passed: Mapping[Location, tuple[Spot, tuple[Line, ...]]]
     sometimes: set[Line] = field(default_factory=set)
     visible: set[Location] = field(default_factory=set)
     inner: set[Location] = field(default_factory=set)
-    numbers: dict[tuple[Line, int], int] = field(default_factory=dict)
+    numbers: dict[tuple[Spot, int], int] = field(default_factory=dict)
     about: list[About] = field(default_factory=list)  # from FIRST_POINT on
+    _seen_next: dict[Location, frozenset[int]] = field(default_factory=dict)
 
     def of(self, location: Location) -> int:
+        """The point of a visible location that is not inside of a call."""
+        point = location.point
+        assert point is not None and location not in self.inner
+        if location in self.passed:
+            return self.numbers[self.key(location)]
+        return RETURN if point.line is None else self.numbers[self.key(location)] + self.ordinal(point)
+
+    def key(self, location: Location) -> tuple[Spot, int]:
         point = location.point
         assert point is not None
-        if location in self.inner:
-            refuse_inside(point)
-        return RETURN if point.line is None else self.numbers[self.key(point)] + self.ordinal(point)
-
-    def key(self, point: Point) -> tuple[Line, int]:
-        assert point.line is not None
-        return point.line, self.contexts.number(point.line, point.calls)
+        if location in self.passed:
+            spot, calls = self.passed[location]
+        else:
+            assert point.line is not None
+            spot, calls = Spot(point.line), point.calls
+        return spot, self.contexts.number(spot.line, calls)
 
     def ordinal(self, point: Point) -> int:
         """Which of the events of its operation stands at a point."""
@@ -68,7 +90,7 @@ class Points:
 
     def operation(self, location: Location) -> str | None:
         """The library's operation at a location that the runtime has in its own form."""
-        return self.operation_at(location.point) if location.point else None
+        return self.operation_at(location.point) if location.point and location not in self.passed else None
 
     def operation_at(self, point: Point) -> str | None:
         callee = self.code.callee(point.line)
@@ -78,6 +100,26 @@ class Points:
         """Whether what happens is part of a call that the runtime does not know, which is one event as a whole."""
         callee = self.code.callee(location.point.line) if location.point else None
         return callee is not None and callee not in OPERATIONS
+
+    def seen_next(self, location: Location) -> frozenset[int]:
+        """The points at which a thread that is at a location can be seen next; NOWHERE: it may come to rest before."""
+        known = self._seen_next.get(location)
+        if known is None:
+            reached = {location}
+            pending = [location]
+            found = set()
+            while pending:
+                current = pending.pop()
+                if current.rest is not None:
+                    found.add(NOWHERE)
+                elif current in self.visible and current not in self.inner:
+                    found.add(self.of(current))
+                else:
+                    new = {transition.target for transition in current.transitions} - reached
+                    reached |= new
+                    pending += new
+            known = self._seen_next[location] = frozenset(found)
+        return known
 
     def prints(self, transition: Transition) -> bool:
         """Whether a thread can print something between an event and its next visible one."""
@@ -92,33 +134,172 @@ class Points:
                 pending += current.target.transitions
         return False
 
-    def add(self, key: tuple[Line, int], count: int, about: About) -> None:
+    def add(self, key: tuple[Spot, int], count: int, about: About) -> None:
         if key not in self.numbers:
             self.numbers[key] = FIRST_POINT + len(self.about)
             self.about += [About(about.place, about.what) for _ in range(count)]
 
 
-def refuse_inside(point: Point) -> NoReturn:
+def refuse_inside(location: Location) -> NoReturn:
+    assert location.point is not None
     raise InputError(
-        f"{point.source}: what '{point.function}' calls here is not done at once in this schedule, so that a native "
-        "build cannot follow it; write the accesses out"
+        f"{location.point.source}: what '{location.point.function}' calls here is not done at once in this schedule, "
+        "so that a native build cannot follow it; write the accesses out"
     )
 
 
-def event_lines(model: Model, code: Code, *, closely: bool = False) -> set[Line]:
-    return {point.line for _, point in _noticeable(model, code, closely) if point.line}
+def find_passed(
+    model: Model, code: Code, blocks: Mapping[Line, range], *, closely: bool
+) -> dict[Location, tuple[Spot, tuple[Line, ...]]]:
+    """The locations that only concern their thread and are made visible nevertheless: where they are, and the calls
+    that lead there. `blocks` are the lines of the block that a line is in."""
+    passing = {
+        location
+        for thread in model.threads
+        for location in thread.locations
+        if location.transitions and not any(_is_noticed(transition) for transition in location.transitions)
+    }
+    needed = passing if closely else _gone_round(passing)
+    places = _Places(model, code, blocks)
+    found: dict[Location, tuple[Spot, tuple[Line, ...]]] = {}
+    for location in sorted(needed, key=lambda each: (each.thread, each.number)):
+        place = None if _ends(location) else places.of(location)
+        if place is not None:
+            found[location] = (Spot(place[0], passing=True), place[1])
+    unseen = _gone_round(passing - found.keys())
+    for location in unseen:
+        if location.point is not None and not _is_access(location, code):
+            raise InputError(
+                f"{location.point.source}: a native build cannot see when '{location.point.function}' goes round here; "
+                "let what depends on __MAZURKA__ be in a function that is called in the loop"
+            )
+    return found
 
 
-def find_points(model: Model, code: Code, contexts: Contexts, *, closely: bool = False) -> Points:
+def _is_noticed(transition: Transition) -> bool:
+    return bool(transition.accesses) or transition.target.rest in ("exit", "end")
+
+
+def _is_access(location: Location, code: Code) -> bool:
+    """Whether it is an access, if only to what never changes."""
+    point = location.point
+    silent = any(transition.silent for transition in location.transitions)
+    return not silent and point is not None and point.line is not None and code.kinds.get(point.line) in ACCESSES
+
+
+def _gone_round(passing: set[Location]) -> set[Location]:
+    """The locations at which a thread can be again and again without ever being at others, except in loops that end."""
+    return {location for location in passing if not _ends(location) and location in _reached(location, passing)}
+
+
+def _ends(location: Location) -> bool:
+    """Whether what a thread does there on its own, round by round, ends natively: the library's loops do."""
+    silent = any(transition.silent for transition in location.transitions)
+    return location.ends or (silent and location.point is not None and location.point.operation is not None)
+
+
+def _reached(start: Location, among: set[Location]) -> set[Location]:
+    reached: set[Location] = set()
+    pending = [start]
+    while pending:
+        for transition in pending.pop().transitions:
+            if transition.target in among and transition.target not in reached:
+                reached.add(transition.target)
+                pending.append(transition.target)
+    return reached
+
+
+class _Places:
+    """Where a call can be put into the native program right when a thread is at a location."""
+
+    def __init__(self, model: Model, code: Code, blocks: Mapping[Line, range]) -> None:
+        self._code = code
+        self._blocks = blocks
+        self._eventful = {
+            location.point.line for thread in model.threads for location in thread.locations if location.point
+        }
+        self._taken: dict[Line, Line] = {}
+        self._before: dict[Location, list[Location]] = {}
+        for transition in model.transitions:
+            self._before.setdefault(transition.target, []).append(transition.source)
+
+    def of(self, location: Location) -> tuple[Line, tuple[Line, ...]] | None:
+        """The line of an instruction and the calls that lead there. The native program may lack the one that is
+        checked: then another one of the same block, or the call of the function that it is in."""
+        point = location.point
+        if point is None or point.line is None or _is_access(location, self._code):
+            return None
+        silent = any(transition.silent for transition in location.transitions)
+        if point.operation is not None and (silent or point.ordinal != 0 or not self._is_begin(location, point)):
+            return None  # somewhere inside of the library
+        near = [point.line, *self._near(point.line)]
+        line = next((each for each in near if self._is_there(each, point.line)), None)
+        if line is not None:
+            self._taken[line] = point.line
+            return line, point.calls
+        if point.calls and not silent and self._is_first(location):
+            call = point.calls[-1]
+            if self._is_there(call, call):
+                self._taken[call] = call
+                return call, point.calls[:-1]
+        return None
+
+    def _is_there(self, line: Line, wanted: Line) -> bool:
+        """Whether the native program has an instruction, and no other location was moved to it."""
+        return line in self._code.kinds and self._code.kinds[line] != "phi" and self._taken.get(line, wanted) == wanted
+
+    def _near(self, line: Line) -> Iterator[Line]:
+        """The lines of a block around one, up to those at which something else happens."""
+        file, number = line
+        block = self._blocks.get(line, range(0))
+        for numbers in (range(number + 1, block.stop), range(number - 1, block.start - 1, -1)):
+            for other in numbers:
+                if (file, other) in self._eventful:
+                    break
+                yield file, other
+
+    def _is_begin(self, location: Location, point: Point) -> bool:
+        """Whether threads come here only when a function of the library is called: from other lines, or it does nothing
+        but choose."""
+        return (point.operation or "").startswith("__VERIFIER_nondet") or all(
+            source.point is None or (source.point.line, source.point.calls) != (point.line, point.calls)
+            for source in self._before.get(location, ())
+        )
+
+    def _is_first(self, location: Location) -> bool:
+        """Whether it is the first thing that happens in the call that it is in."""
+        assert location.point is not None
+        calls = location.point.calls
+        return all(
+            source.point is None or source.point.calls[: len(calls)] != calls
+            for source in self._before.get(location, ())
+        )
+
+
+def event_lines(
+    model: Model, code: Code, passed: Mapping[Location, tuple[Spot, tuple[Line, ...]]], *, closely: bool = False
+) -> set[Line]:
+    lines = {point.line for _, point in _noticeable(model, code, closely) if point.line}
+    return lines | {spot.line for spot, _ in passed.values()}
+
+
+def find_points(
+    model: Model,
+    code: Code,
+    contexts: Contexts,
+    passed: Mapping[Location, tuple[Spot, tuple[Line, ...]]],
+    *,
+    closely: bool = False,
+) -> Points:
     """Number the points at which threads have events. closely: also those that only touch what never changes, so that
     threads are seen more often."""
-    points = Points(code, contexts)
-    unnoticed: dict[tuple[Line, int], set[Unnoticed]] = {}
+    points = Points(code, contexts, passed)
+    unnoticed: dict[tuple[Spot, int], set[Unnoticed]] = {}
     for (line, calls), why in model.unnoticed.items():
-        unnoticed.setdefault((line, contexts.number(line, calls)), set()).update(why)
+        unnoticed.setdefault((Spot(line), contexts.number(line, calls)), set()).update(why)
         if why - {"section"} or code.has_sections:
             points.sometimes.add(line)
-    last: dict[tuple[Line, int], int] = {}
+    last: dict[tuple[Spot, int], int] = {}
     noticeable = list(_noticeable(model, code, closely))
     for location, point in noticeable:
         points.visible.add(location)
@@ -129,7 +310,7 @@ def find_points(model: Model, code: Code, contexts: Contexts, *, closely: bool =
                 f"{point.source}: '{point.function}' {point.what} here when it is checked, but not in a native build; "
                 "keep what depends on __MAZURKA__ free of shared accesses"
             )
-        key = points.key(point)
+        key = points.key(location)
         if "private" in unnoticed.get(key, ()) and point.line not in code.certain:
             raise InputError(
                 f"{point.source}: '{point.function}' {point.what} here, but at other times this is memory that nobody "
@@ -139,16 +320,22 @@ def find_points(model: Model, code: Code, contexts: Contexts, *, closely: bool =
     points.visible |= _at_the_same_points(model, points)
     entered = {location for location in _entered(model) if location.point and location.point.ordinal == 0}
     points.inner = {location for location in points.visible - entered if points.is_whole_call(location)}
+    points.visible |= passed.keys()
     for key in sorted(last):
         points.add(key, last[key] + 2, About())  # operations ask for a second event whether or not it is one
-    for location, point in noticeable:
-        if point.line is not None and location not in points.inner:
-            about = points.about[points.of(location) - FIRST_POINT]
-            about.place, about.what = str(point.source or point.function), point.what
+    for location in passed:
+        points.add(points.key(location), 1, About())
+    always = {location for location, point in noticeable if location.may_block or code.callee(point.line) is not None}
+    for location in points.visible - points.inner:
+        number = points.of(location)
+        if location.point is not None and number >= FIRST_POINT:
+            about = points.about[number - FIRST_POINT]
+            about.place = str(location.point.source or location.point.function)
+            about.what = location.point.what
             about.threads |= 1 << location.thread
-            about.always |= location.may_block or points.code.callee(point.line) is not None
+            about.always |= location in always or location in passed
     for line, place in code.watched.items():
-        points.add((line, 0), 2, About(place, f"calls {code.callee(line)}"))
+        points.add((Spot(line), 0), 2, About(place, f"calls {code.callee(line)}"))
     return points
 
 
@@ -163,32 +350,33 @@ def _entered(model: Model) -> Iterator[Location]:
 
 
 def _noticeable(model: Model, code: Code, closely: bool) -> Iterator[tuple[Location, Point]]:
-    """The locations at which something happens that others could notice."""
+    """The locations at which something happens that others could notice, or where a thread waits for ever."""
     for thread in model.threads:
         for location in thread.locations:
             point = location.point
-            steps = [transition for transition in location.transitions if not transition.silent]
-            if point is None or not steps:
+            if point is None or location.rest is not None:
                 continue
-            is_access = point.line is not None and code.kinds.get(point.line) in ACCESSES
-            if any(step.accesses or step.target.rest in ("exit", "end") for step in steps) or (closely and is_access):
+            steps = [transition for transition in location.transitions if not transition.silent]
+            if any(map(_is_noticed, steps)) or not location.transitions or (closely and _is_access(location, code)):
                 yield location, point
 
 
 def _at_the_same_points(model: Model, points: Points) -> set[Location]:
     """A load of what never changes is an event of the native program, too, if it is by an instruction that loads other
     things at other times."""
-    places = {
-        (one.thread, points.key(one.point), points.ordinal(one.point))
-        for one in points.visible
-        if one.point and one.point.line
-    }
+    places = set(_places(points.visible, points))
     return {
         location
         for thread in model.threads
         for location in thread.locations
-        if location.point is not None
-        and location.point.line is not None
+        if location.rest is None
+        and location not in points.passed
         and not any(transition.silent for transition in location.transitions)
-        and (thread.number, points.key(location.point), points.ordinal(location.point)) in places
+        and not places.isdisjoint(_places([location], points))
     }
+
+
+def _places(locations: Iterable[Location], points: Points) -> Iterator[tuple[int, tuple[Spot, int], int]]:
+    for location in locations:
+        if location.point is not None and location.point.line is not None:
+            yield location.thread, points.key(location), points.ordinal(location.point)

@@ -7,36 +7,29 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mazurka.enforcement.code import Line
-from mazurka.enforcement.ordering import Cell, Ordering, Plan, Touch, Waits, find_waits, is_word
-from mazurka.enforcement.points import ACCESSES, NOWHERE, Points
-from mazurka.enforcement.units import Unit, find_units, refuse
+from mazurka.enforcement.ordering import Cell, Ordering, Plan, Touch, Waits, find_waits, is_word, prints
+from mazurka.enforcement.points import ACCESSES, NOWHERE, Points, Spot
+from mazurka.enforcement.units import Event, Knowledge, Unit, continues, find_units
 from mazurka.engines.abstract.model import Location, Model
-from mazurka.schedules.sections import Event, ProgramSchedule
+from mazurka.engines.abstract.proof import Proof
 
 # As in runtime/schedule.h.
-_PUBLISH, _REDIRECT, _LATE, _SETTLE, _OMIT, _CONTINUES, _SHOW = 1, 2, 4, 8, 16, 32, 64
-
-# Their outcome is what the schedule says, so it must say one.
-_BY_SCHEDULE = frozenset((
-    "pthread_barrier_wait", "pthread_cond_wait", "pthread_cond_signal", "pthread_cond_broadcast", "cnd_wait",
-    "cnd_signal", "cnd_broadcast",
-))  # fmt: skip
+_PUBLISH, _REDIRECT, _LATE, _SETTLE, _OMIT, _CONTINUES = 1, 2, 4, 8, 16, 32
 
 _CACHE_LINE = 64
-_MOST_EVENTS = 4096  # of a thread in a unit that is repeated, ...
-_SHOWN_EVERY = 16  # ... and how often it shows to the others how far it has come
+_MOST_EVENTS = 4096  # of a thread in a unit that is repeated
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
     """As C text. `dropped` are the lines at which the scheduler has nothing to do; a load there gives the constant.
-    `awaited` are those of events that somebody waits for. `contexts` has the entries of lines at which the point
+    `awaited` are those of events that somebody waits for. `contexts` has the entries of spots at which the point
     depends on how the thread came there."""
 
     text: str
     dropped: Mapping[Line, int]
     awaited: Container[Line | None]
-    contexts: Mapping[Line, int]
+    contexts: Mapping[Spot, int]
 
 
 @dataclass(eq=False, slots=True)
@@ -50,10 +43,11 @@ class _Stage:
     options: list[_Stage] = field(default_factory=list)
 
 
-def make_tables(schedule: ProgramSchedule, points: Points, level: int) -> Tables:
-    model = schedule.proof.model
+def make_tables(proof: Proof, points: Points, level: int) -> Tables:
+    model = proof.model
     threads = len(model.threads)
-    ways = find_units(schedule, points, most_events=_MOST_EVENTS if level >= 2 else 0)
+    ways = find_units(proof, points, most_events=_MOST_EVENTS if level >= 2 else 0)
+    first = next(iter(ways))
     units = [unit for found in ways.values() for unit in found]
     ordering = Ordering(model, units, points, level)
     plans = {unit: ordering.plan(unit) for unit in units}
@@ -63,7 +57,7 @@ def make_tables(schedule: ProgramSchedule, points: Points, level: int) -> Tables
     counts = {
         unit: [sum(event.thread == thread for event in unit.events) for thread in range(threads)] for unit in units
     }
-    stages = _stages(ways, plans, threads)
+    stages = _stages(ways, first, plans, threads)
     published = _published(stages, counts)
     area = _Area(plans.values(), threads)
     writer = _Writer(area)
@@ -71,45 +65,43 @@ def make_tables(schedule: ProgramSchedule, points: Points, level: int) -> Tables
     for stage in stages:
         lanes: list[list[str]] = [[] for _ in range(threads)]
         late = [False] * threads
-        shown = [0] * threads
         events = stage.unit.events if stage.unit else ()
         for number, (event, waits) in enumerate(zip(events, stage.waits, strict=True)):
             assert stage.unit is not None
             flags = _flags(event, ordering, points) | (_SETTLE if late[event.thread] else 0)
             late[event.thread] = flags & _LATE != 0
             if (stage.unit, number) in published:
-                shown[event.thread] += 1
-                is_last = len(lanes[event.thread]) + 1 == counts[stage.unit][event.thread]
-                soon = is_last or not stage.unit.repeated or shown[event.thread] % _SHOWN_EVERY == 0
-                flags |= _PUBLISH | (_SHOW if soon else 0)
-            if flags & (_PUBLISH | _LATE) and event.transition.source.point is not None:
-                awaited.add(event.transition.source.point.line)
+                flags |= _PUBLISH
+            if flags & (_PUBLISH | _LATE) and event.location.point is not None:
+                awaited.add(event.location.point.line)
             cell = plans[stage.unit].cells.get(number)
             if cell is not None:
                 flags |= _REDIRECT
             lane = lanes[event.thread]
             lane.append(
-                f"{{{points.of(event.transition.source)}, {flags}, {len(waits)}, {writer.waits(waits)}, "
+                f"{{{points.of(event.location)}, {flags}, {len(waits)}, {writer.waits(waits)}, "
                 f"{area.offset(cell) if cell else 0}, {len(lane) + 1}}}"
             )
         nothing = [0] * threads
-        node = schedule.proof.nodes[stage.unit.end if stage.unit else 0]
+        known = stage.unit.end if stage.unit else first
         writer.section(
-            list(_options(stage, points)),
+            list(_options(stage)),
             counts[stage.unit] if stage.unit else nothing,
             counts[stage.previous] if stage.previous else nothing,
             [writer.steps(lane) for lane in lanes],
-            [_standing(location, points, dropped) for location in node.locations],
+            [_standing(proof, known, thread, points, dropped) for thread in range(threads)],
         )
     contexts = {
-        line: number
-        for number, line in enumerate(sorted({line for line, _ in points.numbers if line in points.contexts.lines}))
+        spot: number
+        for number, spot in enumerate(
+            sorted({spot for spot, _ in points.numbers if spot.line in points.contexts.lines})
+        )
     }
     return Tables(writer.text(model, points, contexts), dropped, awaited, contexts)
 
 
 def _droppable(
-    model: Model, ways: Mapping[int, list[Unit]], plans: Mapping[Unit, Plan], ordering: Ordering, points: Points
+    model: Model, ways: Mapping[Knowledge, list[Unit]], plans: Mapping[Unit, Plan], ordering: Ordering, points: Points
 ) -> dict[Line, int]:
     """Lines whose every execution is an event of the schedule, all free and of one effect: operations that are left
     out, and loads of one constant. Where the schedule branches, threads have to be seen nevertheless."""
@@ -117,14 +109,17 @@ def _droppable(
     followed: set[Location] = set()
     for unit, plan in plans.items():
         for number, event in enumerate(unit.events):
-            followed.add(event.transition.source)
-            point = event.transition.source.point
+            followed.update(transition.source for transition in event.transitions)
+            point = event.location.point
             if point is not None and point.line is not None:
                 found.setdefault(point.line, set()).add(_constant_effect(event, number, plan, ordering, points))
-    elsewhere = {location for thread in model.threads for location in thread.locations} - followed
-    for units in ways.values():
-        if len(units) > 1:
-            elsewhere.update(location for unit in units for location in (unit.begin, unit.arrival) if location)
+    decisive = {point for units in ways.values() if len(units) > 1 for unit in units for point in _seen_at(unit)}
+    elsewhere = [
+        location
+        for thread in model.threads
+        for location in thread.locations
+        if location not in followed or not decisive.isdisjoint(points.seen_next(location))
+    ]
     for line in [*points.sometimes, *(location.point.line for location in elsewhere if location.point)]:
         if line is not None:
             found.pop(line, None)
@@ -134,12 +129,17 @@ def _droppable(
     return dropped
 
 
+def _seen_at(unit: Unit) -> tuple[int, int]:
+    """The points at which its thread must be seen for it to be known that the unit is the one."""
+    return unit.begin, unit.arrival
+
+
 def _constant_effect(event: Event, number: int, plan: Plan, ordering: Ordering, points: Points) -> int | None:
     """What an event gives, if nobody has to wait because of it and it does nothing else."""
     if not plan.is_free(number):
         return None
-    location = event.transition.source
-    if ordering.omits(event.transition):
+    location = event.location
+    if ordering.omits(event):
         is_told = points.operation(location) == "pthread_barrier_wait" and (
             location.point is None or location.point.line not in points.code.unused
         )
@@ -152,7 +152,7 @@ def _keep_one_each(unit: Unit, dropped: dict[Line, int], points: Points) -> None
     """A thread with events in a unit keeps one of them, lest it run ahead of all others for ever."""
     by_thread: dict[int, list[Location]] = {}
     for event in unit.events:
-        by_thread.setdefault(event.thread, []).append(event.transition.source)
+        by_thread.setdefault(event.thread, []).append(event.location)
     for locations in by_thread.values():
         if all(_is_dropped(location, dropped) for location in locations):
             kept = min(locations, key=lambda location: points.kind(location) != "load").point
@@ -161,7 +161,7 @@ def _keep_one_each(unit: Unit, dropped: dict[Line, int], points: Points) -> None
 
 
 def _drop(unit: Unit, plan: Plan, dropped: Mapping[Line, int]) -> None:
-    kept = [number for number, event in enumerate(unit.events) if not _is_dropped(event.transition.source, dropped)]
+    kept = [number for number, event in enumerate(unit.events) if not _is_dropped(event.location, dropped)]
     unit.events = tuple(unit.events[number] for number in kept)
     plan.touches = [plan.touches[number] for number in kept]
     plan.cells = {new: plan.cells[old] for new, old in enumerate(kept) if old in plan.cells}
@@ -171,23 +171,25 @@ def _is_dropped(location: Location, dropped: Mapping[Line, int]) -> bool:
     return location.point is not None and location.point.line in dropped
 
 
-def _standing(location: Location, points: Points, dropped: Mapping[Line, int]) -> int:
-    """Where a thread is seen that is at a location; NOWHERE if it will be seen somewhere else."""
-    if location.point is None or location not in points.visible or _is_dropped(location, dropped):
+def _standing(proof: Proof, known: Knowledge, thread: int, points: Points, dropped: Mapping[Line, int]) -> int:
+    """Where a thread is seen next; NOWHERE if that is not known."""
+    locations = {proof.nodes[node].locations[thread] for node in known}
+    seen = {point for location in locations for point in points.seen_next(location)}
+    if len(seen) != 1 or any(_is_dropped(location, dropped) for location in locations):
         return NOWHERE
-    if location in points.inner:
-        return NOWHERE
-    return points.of(location)
+    return seen.pop()
 
 
 # ------------------------------------------------------------------------------------------------ stages
 
 
-def _stages(ways: Mapping[int, list[Unit]], plans: Mapping[Unit, Plan], threads: int) -> list[_Stage]:
+def _stages(
+    ways: Mapping[Knowledge, list[Unit]], first: Knowledge, plans: Mapping[Unit, Plan], threads: int
+) -> list[_Stage]:
     stages = [_Stage(0, None, None)]
     made: dict[tuple[Unit | None, Unit], _Stage] = {}
     for stage in stages:  # which grows meanwhile
-        for unit in ways[stage.unit.end if stage.unit else 0]:
+        for unit in ways[stage.unit.end if stage.unit else first]:
             if (stage.unit, unit) not in made:
                 waits = find_waits(_touching(stage.unit, plans), _touching(unit, plans), threads)
                 made[stage.unit, unit] = _Stage(len(stages), unit, stage.unit, waits)
@@ -205,13 +207,12 @@ def _touching(unit: Unit | None, plans: Mapping[Unit, Plan]) -> list[tuple[int, 
 
 def _join_first_waits(stage: _Stage) -> None:
     """Whichever way the event of a decision goes, it waits for what any of them waits for."""
-    by_thread: dict[int, list[_Stage]] = {}
+    by_event: dict[tuple[int, int], list[_Stage]] = {}
     for option in stage.options:
-        if option.unit is not None and option.unit.begin is not None:
-            by_thread.setdefault(option.unit.thread, []).append(option)
-    for options in by_thread.values():
-        if len(options) == 1:
-            continue
+        assert option.unit is not None
+        if option.unit.decides:
+            by_event.setdefault((option.unit.thread, option.unit.begin), []).append(option)
+    for options in by_event.values():
         latest: dict[int, int] = {}
         for option in options:
             for thread, clock in option.waits[0]:
@@ -250,32 +251,20 @@ def _by_clock(unit: Unit) -> dict[tuple[int, int], int]:
 
 
 def _flags(event: Event, ordering: Ordering, points: Points) -> int:
-    source, target = event.transition.source, event.transition.target
-    flags = _OMIT if ordering.omits(event.transition) else 0
-    several = points.kind(source) in ACCESSES and sum(map(is_word, event.transition.accesses)) > 1
-    if several or points.prints(event.transition):
+    flags = _OMIT if ordering.omits(event) else 0
+    several = points.kind(event.location) in ACCESSES and sum(map(is_word, event.accesses)) > 1
+    if several or prints(event, points):
         flags |= _LATE
-    if points.operation(source) is not None and source.point and target.point:
-        here, there = source.point, target.point
-        goes_on = (here.line, here.calls, here.ordinal + 1) == (there.line, there.calls, there.ordinal)
-        flags |= _CONTINUES if goes_on else 0
+    if points.operation(event.location) is not None and any(map(continues, event.transitions)):
+        flags |= _CONTINUES
     return flags
 
 
-def _options(stage: _Stage, points: Points) -> Iterator[str]:
-    arrivals: set[tuple[int, int]] = set()
+def _options(stage: _Stage) -> Iterator[str]:
     for option in stage.options:
         unit = option.unit
         assert unit is not None
-        sure = sum(1 for other in stage.options if other.unit and other.unit.thread == unit.thread) == 1
-        begin = NOWHERE if unit.begin is None else points.of(unit.begin)
-        arrival = NOWHERE if unit.arrival is None else points.of(unit.arrival)
-        if not sure:
-            by_schedule = unit.begin is not None and points.operation(unit.begin) in _BY_SCHEDULE
-            if (unit.thread, arrival) in arrivals or by_schedule:
-                refuse(unit.begin or unit.arrival)
-            arrivals.add((unit.thread, arrival))
-        yield f"{{{unit.thread}, {begin}, {arrival}, {option.number}, {int(sure)}}}"
+        yield f"{{{unit.thread}, {unit.begin}, {unit.arrival}, {option.number}, {int(not unit.decides)}}}"
 
 
 # ------------------------------------------------------------------------------------------------ as text
@@ -333,7 +322,7 @@ class _Writer:
         self._sections.append(f"{{{len(self._options)}, {len(options)}, {', '.join(starts)}}}")
         self._options += options
 
-    def text(self, model: Model, points: Points, contexts: Mapping[Line, int]) -> str:
+    def text(self, model: Model, points: Points, contexts: Mapping[Spot, int]) -> str:
         by_name = {thread.name: thread.number for thread in model.threads}
         names = [thread.name.rpartition(".") for thread in model.threads]
         children = [
@@ -345,7 +334,7 @@ class _Writer:
             "children": len(children),
             "area_size": self._area.size,
             "constants": len(self._area.constants),
-            "contexts": sum(line in contexts for line, _ in points.numbers),
+            "contexts": sum(spot in contexts for spot, _ in points.numbers),
         }
         tables = {
             "static const uint32_t numbers": self._numbers,
@@ -362,9 +351,9 @@ class _Writer:
             "const struct option mazurka_option": self._options,
             "const struct section mazurka_section": self._sections,
             "const struct context mazurka_context_table": [
-                f"{{{contexts[line]}, {number}, {context}u}}"
-                for (line, context), number in points.numbers.items()
-                if line in contexts
+                f"{{{contexts[spot]}, {number}, {context}u}}"
+                for (spot, context), number in points.numbers.items()
+                if spot in contexts
             ],
             "const uint64_t mazurka_constant": [f"{value}u" for value in self._area.constants],
         }

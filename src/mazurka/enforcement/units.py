@@ -1,57 +1,107 @@
-"""Sections as a native program can follow them.
+"""A proof as a native program can follow it.
 
-A thread that has had the last visible event before a branch tells which way it went by where it arrives next. So
-sections are joined until each *unit* begins with a visible event, or with the arrival of a thread that is on its way. A
-unit that is followed by nothing but itself can be repeated: longer units need fewer meetings of the threads.
+A native program does not know at which node of the proof it is. It knows at which points its threads have been seen, so
+it knows a set of nodes: its *knowledge*. When a thread has an event, the knowledge becomes that of all nodes to which
+some transition of the thread leads from there; and where the thread arrives next tells some of them apart (`_Observer`,
+a subset construction). A thread may run if it may at every node of the knowledge, so every run that this permits is a
+path of the proof, whatever the program does between two points.
+
+Steps that no point stands for touch nothing that is shared: it does not matter when they happen, so they are taken as
+soon as the proof gives the thread its turn. A thread can go round only finitely often without being seen: `points` sees
+to it.
+
+A *unit* is a sequence of events without a decision: at its end, it depends on where a thread is or arrives how to go
+on, or several threads may. A unit that is followed by nothing but itself can be repeated: longer units need fewer
+meetings of the threads.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
-from mazurka.enforcement.points import Points, refuse_inside
-from mazurka.engines.abstract.model import Location, dependent
+from mazurka.enforcement.points import NOWHERE, Points, refuse_inside
+from mazurka.engines.abstract.model import Access, Location, Transition, Variable, dependent
+from mazurka.engines.abstract.proof import Proof
+from mazurka.engines.abstract.terms import Term, substitute
 from mazurka.errors import InputError
-from mazurka.schedules.sections import Event, ProgramSchedule, Section
+from mazurka.schedules.constants import constants_at
+
+Knowledge = frozenset[int]  # nodes of the proof
+
+_Step = tuple[int, Transition, int]  # from a node to a node
+
+_MOST_KNOWLEDGE = 50_000  # sets of nodes
+
+# Their outcome is what the schedule says, so it must say one.
+_BY_SCHEDULE = frozenset((
+    "pthread_barrier_wait", "pthread_cond_wait", "pthread_cond_signal", "pthread_cond_broadcast", "cnd_wait",
+    "cnd_signal", "cnd_broadcast",
+))  # fmt: skip
 
 
 class Unfollowable(InputError):
     """Where a thread is cannot be told from what the native program shows of it."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Event:
+    """What a thread does at a point, in one of some ways. `values` are those of the scalar shared variables that it
+    reads, where they are known to be always the same, and `indices`, for each access, the index of the array's element
+    where that is. `is_inner`: it is inside of a call that is one event as a whole."""
+
+    thread: int
+    transitions: tuple[Transition, ...]
+    accesses: tuple[Access, ...]
+    indices: tuple[int | None, ...]
+    values: Mapping[Variable, int]
+    is_inner: bool = False
+
+    @property
+    def location(self) -> Location:
+        """One of those at which it begins; all have the same point."""
+        return self.transitions[0].source
+
+
 @dataclass(eq=False, slots=True)
 class Unit:
-    """From the node `start` to the node `end`. `thread` either has its event at `begin` and arrives at `arrival` after
-    it, or is on its way (`begin` is None) and arrives there; None: it comes to rest. `decides`: the event can also go
-    another way, so that the unit is known only when the thread arrives. `repeated`: it is several rounds."""
+    """`thread` has its event at the point `begin`; all `events` come after `start` and before `end`. `arrival` is the
+    point at which the thread arrives after its event, if it could also arrive elsewhere (`decides`), so that the unit
+    is known only then. `repeated`: it is several rounds."""
 
-    start: int
+    start: Knowledge
     thread: int
-    begin: Location | None
-    arrival: Location | None
+    begin: int
+    arrival: int
+    decides: bool
     events: tuple[Event, ...]
-    end: int
-    decides: bool = False
+    end: Knowledge
     repeated: bool = False
 
 
-def find_units(schedule: ProgramSchedule, points: Points, *, most_events: int = 0) -> dict[int, list[Unit]]:
-    """For each node between units, the ways to go on. A unit is repeated as long as no thread has more than
-    `most_events` in it."""
-    found: dict[int, list[Unit]] = {}
-    pending = [0]
-    while pending:
-        node = pending.pop()
-        if node not in found:
-            found[node] = _units_at(schedule, points, node)
-            pending.extend(unit.end for unit in found[node])
-    for node, units in found.items():
-        for unit in units:
-            unit.decides = unit.begin is not None and sum(other.thread == unit.thread for other in units) > 1
-        if len(units) == 1 and units[0].end == node and units[0].events:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Way:
+    """How a thread can go on: its event at a point (None: inside of a call), where it arrives (None: that is no news)
+    and what is known then."""
+
+    thread: int
+    begin: int | None
+    arrival: int | None
+    event: Event
+    target: Knowledge
+
+
+def find_units(proof: Proof, points: Points, *, most_events: int = 0) -> dict[Knowledge, list[Unit]]:
+    """For what is known between units, the ways to go on; the first is what is known at the start. A unit is repeated
+    as long as no thread has more than `most_events` in it."""
+    ways = _Observer(proof, points).ways()
+    first = next(iter(ways))
+    starts = _starts(ways, first)
+    found = {start: [_unit(start, way, ways, starts) for way in ways[start]] for start in starts}
+    for start, units in found.items():
+        if len(units) == 1 and units[0].end == start and not units[0].decides:
             longest = max(Counter(event.thread for event in units[0].events).values())
             times = max(1, most_events // longest)
             units[0].events *= times
@@ -59,114 +109,309 @@ def find_units(schedule: ProgramSchedule, points: Points, *, most_events: int = 
     return found
 
 
-def _units_at(schedule: ProgramSchedule, points: Points, node: int) -> list[Unit]:
-    """Where several threads may go first, those are left out that cannot be followed: any of them will do."""
-    sections = schedule.sections_at(node)
-    by_thread: dict[int, list[Section]] = {}
-    for section in sections:
-        by_thread.setdefault(section.thread, []).append(section)
-    found: list[Unit] = []
-    refused: InputError | None = None
-    for own in by_thread.values():
-        try:
-            found += _units_of(schedule, points, own, len(sections) > 1)
-        except InputError as error:
-            refused = error
-    if refused is not None and not found:
-        alone = next((own for own in by_thread.values() if len(own) == 1), None)
-        if alone is None:
-            raise refused
-        found = _units_of(schedule, points, alone, False)
-    return found
+def continues(transition: Transition) -> bool:
+    """Whether the library's operation goes on with a second event."""
+    here, there = transition.source.point, transition.target.point
+    if here is None or there is None:
+        return False
+    return (here.line, here.calls, here.ordinal + 1) == (there.line, there.calls, there.ordinal)
 
 
-def _units_of(schedule: ProgramSchedule, points: Points, sections: Sequence[Section], is_decision: bool) -> list[Unit]:
-    """The sections of one thread that begin at a node. Without a decision, it does not matter where it arrives."""
-    units: list[Unit] = []
-    for section in sections:
-        first = section.transition.source
-        begin = first if first in points.visible else None
-        paths: Iterable[tuple[list[Section], Location | None]] = [([section], None)]
-        if is_decision:
-            paths = _paths(schedule, points, section, {section.start} if begin is None else set())
-        for path, arrival in paths:
-            events = [event for part in path for event in part.events if event.transition.source in points.visible]
-            unit = Unit(section.start, section.thread, begin, arrival, _with_whole_calls(events, points), path[-1].end)
-            if not any(_is_same(unit, other, points) for other in units):
-                units.append(unit)
-    return units
+# ------------------------------------------------------------------------------------------------ knowledge
 
 
-def _is_same(one: Unit, other: Unit, points: Points) -> bool:
-    """Whether two ways differ in nothing that the native program has."""
-    return (one.begin, one.arrival, one.end, len(one.events)) == (
-        other.begin, other.arrival, other.end, len(other.events)
-    ) and all(
-        (first.transition.source, first.transition.accesses, first.indices, first.values)
-        == (second.transition.source, second.transition.accesses, second.indices, second.values)
-        and points.prints(first.transition) == points.prints(second.transition)
-        for first, second in zip(one.events, other.events, strict=True)
-    )  # fmt: skip
+@dataclass
+class _Observer:
+    """Goes through all that can be known."""
+
+    proof: Proof
+    points: Points
+    _constants: dict[int, dict[Term, Term]] = field(default_factory=dict)
+    _blame: Location | None = None
+
+    def ways(self) -> dict[Knowledge, list[_Way]]:
+        """The ways to go on from all that can be known; first from what is known at the start."""
+        found: dict[Knowledge, dict[int, list[_Way]]] = {}
+        first = self._settled({self.proof.uncovered(0)})
+        pending = [first]
+        while pending:
+            known = pending.pop()
+            if known in found:
+                continue
+            if len(found) == _MOST_KNOWLEDGE:
+                raise Unfollowable("the schedule is too large for a native build; try an earlier one")
+            found[known] = self._ways_from(known)
+            pending += {way.target for ways in found[known].values() for way in ways}
+        self._remove_dead_ends(found)
+        if first not in found:
+            self._refuse()
+        return {known: [way for own in ways.values() for way in own] for known, ways in found.items()}
+
+    def _remove_dead_ends(self, found: dict[Knowledge, dict[int, list[_Way]]]) -> None:
+        """A thread may not run if that can lead to where no thread may, although the program has not ended; and what
+        cannot be reached then is left out."""
+        first = next(iter(found))
+        before: dict[Knowledge, list[tuple[Knowledge, int]]] = {}
+        for known, ways in found.items():
+            for thread, own in ways.items():
+                for way in own:
+                    before.setdefault(way.target, []).append((known, thread))
+        dead = [known for known, ways in found.items() if not ways and not self._is_end(known)]
+        for known in dead:  # which grows meanwhile
+            for earlier, thread in before.get(known, ()):
+                if found[earlier].pop(thread, None) is not None and not found[earlier]:
+                    dead.append(earlier)
+        reached: set[Knowledge] = set()
+        pending = [first] if first not in dead else []
+        while pending:
+            known = pending.pop()
+            if known not in reached:
+                reached.add(known)
+                pending += [way.target for own in found[known].values() for way in own]
+        for known in [known for known in found if known not in reached]:
+            del found[known]
+
+    def _refuse(self) -> NoReturn:
+        place = self._blame.point.source if self._blame and self._blame.point else "the program"
+        raise Unfollowable(
+            f"{place}: which way a thread goes on from here cannot be told from where it arrives next, so that a "
+            "native build cannot follow this schedule; let the two ways begin with different accesses"
+        )
+
+    def _is_end(self, known: Knowledge) -> bool:
+        return not any(self.proof.nodes[node].edges for node in known)
+
+    def _threads(self, known: Iterable[int]) -> list[int]:
+        """Those that may run at every node."""
+        sets = [frozenset(self.proof.nodes[node].threads) for node in known]
+        return sorted(frozenset.intersection(*sets)) if sets else []
+
+    def _location(self, node: int, thread: int) -> Location:
+        return self.proof.nodes[node].locations[thread]
+
+    def _settled(self, known: Iterable[int]) -> Knowledge:
+        """What is known when all steps are taken that nobody sees. A node at which the program has ended is no news
+        where it may as well go on: there is nobody left to run then."""
+        nodes = set(known)
+        while True:
+            nodes = {node for node in nodes if self.proof.nodes[node].edges} or nodes
+            unseen = next(
+                (
+                    thread
+                    for thread in self._threads(nodes)
+                    if any(self._location(node, thread) not in self.points.visible for node in nodes)
+                ),
+                None,
+            )
+            if unseen is None:
+                return frozenset(nodes)
+            nodes = self._passed(nodes, unseen)
+
+    def _passed(self, nodes: set[int], thread: int) -> set[int]:
+        """Where a thread comes by steps that nobody sees, for as long as it is its turn."""
+        reached: set[int] = set()
+        result: set[int] = set()
+        pending = list(nodes)
+        while pending:
+            node = pending.pop()
+            if node in reached:
+                continue
+            reached.add(node)
+            steps = [] if self._location(node, thread) in self.points.visible else self._steps(node, thread)
+            pending += [target for _, _, target in steps]
+            if not steps:
+                result.add(node)
+        return result
+
+    def _steps(self, node: int, thread: int) -> list[_Step]:
+        """The steps of a thread at a node. An assumption that does not hold ends the native program."""
+        steps = [
+            (node, edge.transition, self.proof.uncovered(edge.target))
+            for edge in self.proof.nodes[node].edges
+            if edge.transition.thread == thread
+        ]
+        return [step for step in steps if step[1].target.rest != "stuck"] or steps
+
+    def _ways_from(self, known: Knowledge) -> dict[int, list[_Way]]:
+        threads = self._threads(known)
+        inside = [
+            thread for thread in threads if all(self._location(node, thread) in self.points.inner for node in known)
+        ]
+        if inside:  # whoever is inside of a call ends it first
+            return {inside[0]: self._ways_of(known, inside[0])}
+        found: dict[int, list[_Way]] = {}
+        for thread in threads:
+            ways = self._ways_of(known, thread)
+            if ways:
+                found[thread] = ways
+        if not found and not self._is_end(known):
+            standing = self.proof.nodes[min(known)]
+            self._blame = next((standing.locations[thread] for thread in standing.threads), None)
+        return found
+
+    def _ways_of(self, known: Knowledge, thread: int) -> list[_Way]:
+        """Empty: its ways cannot be told apart."""
+        by_point: dict[int | None, list[int]] = {}
+        for node in sorted(known):
+            location = self._location(node, thread)
+            by_point.setdefault(None if location in self.points.inner else self.points.of(location), []).append(node)
+        if None in by_point and len(by_point) > 1:
+            return []
+        result: list[_Way] = []
+        for begin, nodes in by_point.items():
+            steps = [step for node in nodes for step in self._steps(node, thread)]
+            arrivals = {} if begin is None else self._told_apart(steps)
+            operation = self.points.operation(self._location(nodes[0], thread))
+            is_told = arrivals or len({continues(transition) for _, transition, _ in steps}) > 1
+            if operation in _BY_SCHEDULE and is_told:
+                return []
+            for arrival, some in arrivals.items() or [(None, steps)]:
+                target = self._settled(target for _, _, target in some)
+                result.append(_Way(thread, begin, arrival, self._event(some, is_inner=begin is None), target))
+        return result
+
+    def _told_apart(self, steps: Sequence[_Step]) -> dict[int, list[_Step]]:
+        """For each point at which the thread may arrive, the steps after which it may. Nothing: it makes no
+        difference."""
+        found: dict[int, list[_Step]] = {}
+        for step in steps:
+            for point in self.points.seen_next(step[1].target):
+                found.setdefault(point, []).append(step)
+        targets = {frozenset(target for _, _, target in some) for some in found.values()}
+        return found if len(targets) > 1 else {}
+
+    def _event(self, steps: Sequence[_Step], *, is_inner: bool) -> Event:
+        """What is the same in all of some ways."""
+        accesses: dict[tuple[Variable, int | None], Access] = {}
+        values: dict[Variable, set[int | None]] = {}
+        for node, transition, _ in steps:
+            known = self._constants_at(node)
+            for access in transition.accesses:
+                index = None if access.index is None else substitute(access.index, known)
+                number = index.value if index is not None and index.is_constant else None
+                key = (access.variable, number)
+                other = accesses.get(key, access)
+                accesses[key] = replace(other, reads=other.reads or access.reads, writes=other.writes or access.writes)
+                if access.reads:
+                    value = known.get(access.variable.term)
+                    values.setdefault(access.variable, set()).add(None if value is None else value.value)
+        return Event(
+            steps[0][1].thread,
+            tuple(dict.fromkeys(transition for _, transition, _ in steps)),
+            tuple(accesses.values()),
+            tuple(index for _, index in accesses),
+            {variable: only for variable, (only, *others) in values.items() if only is not None and not others},
+            is_inner,
+        )
+
+    def _constants_at(self, node: int) -> dict[Term, Term]:
+        known = self._constants.get(node)
+        if known is None:
+            known = self._constants[node] = dict(constants_at(self.proof.model, self.proof.nodes[node]))
+        return known
 
 
-def _with_whole_calls(events: Iterable[Event], points: Points) -> tuple[Event, ...]:
+# ---------------------------------------------------------------------------------------------------- units
+
+
+def _only(ways: Sequence[_Way]) -> _Way | None:
+    """The way to go on, if there is no decision to make."""
+    return ways[0] if len(ways) == 1 and ways[0].arrival is None else None
+
+
+def _starts(ways: Mapping[Knowledge, Sequence[_Way]], first: Knowledge) -> dict[Knowledge, None]:
+    """Where units begin and end: at decisions and ends, and once in each cycle without any; in the order in which they
+    are reached."""
+    starts: dict[Knowledge, None] = {first: None}
+    inside: set[Knowledge] = set()  # on the way from one to the next
+    for start in _growing(starts):
+        for way in ways[start]:
+            path: dict[Knowledge, None] = {}
+            current = way.target
+            while current not in starts and current not in inside and current not in path:
+                only = _only(ways[current])
+                if only is None:
+                    break
+                path[current] = None
+                current = only.target
+            if current in path:
+                cycle = list(path)[list(path).index(current) :]
+                current = _cut(ways, cycle)
+                del path[current]
+            inside.update(path)
+            if current not in inside:
+                starts.setdefault(current)
+    return starts
+
+
+def _growing(starts: dict[Knowledge, None]) -> Iterable[Knowledge]:
+    done = 0
+    while done < len(starts):
+        yield list(starts)[done]
+        done += 1
+
+
+def _cut(ways: Mapping[Knowledge, Sequence[_Way]], cycle: Sequence[Knowledge]) -> Knowledge:
+    """Where a cycle without decisions is cut: where it is another thread's turn, and never inside of a call."""
+    outside = [place for place, known in enumerate(cycle) if not ways[known][0].event.is_inner]
+    if not outside:
+        refuse_inside(ways[cycle[0]][0].event.location)
+    turns = [ways[known][0].thread for known in cycle]
+    return cycle[next((place for place in outside if turns[place] != turns[place - 1]), outside[0])]
+
+
+def _unit(
+    start: Knowledge, way: _Way, ways: Mapping[Knowledge, Sequence[_Way]], starts: Mapping[Knowledge, None]
+) -> Unit:
+    if way.begin is None:
+        refuse_inside(way.event.location)
+    events = [way.event]
+    end = way.target
+    while end not in starts:
+        only = _only(ways[end])
+        assert only is not None
+        events.append(only.event)
+        end = only.target
+    decides = way.arrival is not None
+    arrival = way.arrival if way.arrival is not None else NOWHERE
+    return Unit(start, way.thread, way.begin, arrival, decides, _with_whole_calls(events), end)
+
+
+def _with_whole_calls(events: Iterable[Event]) -> tuple[Event, ...]:
     """The events of a call that is one event as a whole, as one."""
     result: list[Event] = []
     latest: dict[int, int] = {}  # by thread: where its last event is in the result
     for event in events:
         at = latest.get(event.thread)
-        if event.transition.source not in points.inner:
+        if not event.is_inner:
             latest[event.thread] = len(result)
             result.append(event)
         elif at is None or not _is_same_call(result[at], event) or _conflicts(event, result[at + 1 :]):
-            assert event.transition.source.point is not None
-            refuse_inside(event.transition.source.point)
+            refuse_inside(event.location)
         else:
             result[at] = _joined(result[at], event)
     return tuple(result)
 
 
 def _is_same_call(one: Event, other: Event) -> bool:
-    first, second = one.transition.source.point, other.transition.source.point
+    first, second = one.location.point, other.location.point
     return first is not None and second is not None and (first.line, first.calls) == (second.line, second.calls)
 
 
 def _conflicts(event: Event, others: Sequence[Event]) -> bool:
-    return any(other.thread != event.thread and dependent(event.transition, other.transition) for other in others)
+    return any(
+        other.thread != event.thread and dependent(mine, yours)
+        for other in others
+        for mine in event.transitions
+        for yours in other.transitions
+    )
 
 
 def _joined(one: Event, other: Event) -> Event:
-    joined = replace(
-        one.transition, target=other.transition.target, accesses=one.transition.accesses + other.transition.accesses
-    )
-    return replace(one, transition=joined, values={}, indices=one.indices + other.indices)
-
-
-def _paths(
-    schedule: ProgramSchedule, points: Points, section: Section, passed: set[int]
-) -> Iterator[tuple[list[Section], Location | None]]:
-    """The section, followed by others for as long as it is not known where its thread arrives."""
-    target = section.transition.target
-    for event in section.events[1:]:
-        if event.thread == section.thread:
-            if event.transition.source in points.visible:
-                break
-            target = event.transition.target
-    if target.rest is not None or target in points.visible:
-        yield [section], None if target.rest is not None else target
-        return
-    following = schedule.sections_at(section.end)
-    if any(other.thread != section.thread for other in following):
-        refuse(section.transition.source)
-    if section.end not in passed:  # otherwise it is one more round of a local loop
-        for other in following:
-            for path, arrival in _paths(schedule, points, other, passed | {section.end}):
-                yield [section, *path], arrival
-
-
-def refuse(location: Location | None) -> NoReturn:
-    place = location.point.source if location and location.point else "the program"
-    raise Unfollowable(
-        f"{place}: which way a thread goes on from here cannot be told from where it arrives next, so that a native "
-        "build cannot follow this schedule; let the two ways begin with different accesses"
+    return replace(
+        one,
+        transitions=one.transitions + other.transitions,
+        accesses=one.accesses + other.accesses,
+        indices=one.indices + other.indices,
+        values={},
     )

@@ -78,7 +78,7 @@ define internal void @mazurka.accessed() alwaysinline nounwind {
   %next = load ptr, ptr %self, align 8
   %flags.at = getelementptr i8, ptr %next, i64 -16
   %all = load i16, ptr %flags.at, align 4
-  %flags = and i16 %all, 69
+  %flags = and i16 %all, 5
   switch i16 %flags, label %tell [ i16 0, label %done
                                    i16 1, label %note ]
 note:
@@ -88,10 +88,13 @@ note:
   %begun.at = getelementptr i8, ptr %self, i64 24
   %begun = load i64, ptr %begun.at, align 8
   %sum = add i64 %begun, %events
-  %exact.at = getelementptr i8, ptr %self, i64 16
-  %exact = load ptr, ptr %exact.at, align 8
-  store atomic i64 %sum, ptr %exact release, align 8
-  br label %done
+  %counter.at = getelementptr i8, ptr %self, i64 16
+  %counter = load ptr, ptr %counter.at, align 8
+  %old = atomicrmw xchg ptr %counter, i64 %sum seq_cst, align 8
+  %sleepers.at = getelementptr i8, ptr %counter, i64 8
+  %sleepers = load atomic i32, ptr %sleepers.at seq_cst, align 4
+  %alone = icmp eq i32 %sleepers, 0
+  br i1 %alone, label %done, label %tell
 tell:
   call void @mazurka_accessed()
   br label %done
@@ -118,6 +121,7 @@ declare i32 @mazurka_point_here(i32)
 declare i1 @llvm.expect.i1(i1, i1)
 declare ptr @mazurka_before(i32, ptr)
 declare void @mazurka_after()
+declare void @mazurka_pass(i32)
 declare void @mazurka_begin_call(i32)
 declare void @mazurka_end_call()
 """.replace("MULTIPLIER", str(MULTIPLIER - (1 << 64)))
@@ -142,7 +146,7 @@ class Instruction:
 
 
 def instructions(text: str) -> Iterator[tuple[int, Instruction]]:
-    """The accesses and calls of a module with their line numbers, from 1."""
+    """The instructions of a module with their line numbers, from 1."""
     lines = text.split("\n")
     positions = {
         match[1]: (int(match[2]), int(match[3])) for line in lines if (match := _POSITION.match(line)) is not None
@@ -153,7 +157,7 @@ def instructions(text: str) -> Iterator[tuple[int, Instruction]]:
             function = define[1].strip('"')
             continue
         match = _INSTRUCTION.match(line)
-        if match is None or match[2] not in ("load", "store", "atomicrmw", "cmpxchg", "call", "ret", "fence"):
+        if match is None or line.startswith("   "):  # the rest of another one
             continue
         kind = match[2]
         if kind == "call":
@@ -216,13 +220,16 @@ class Woven:
     awaited: bool = True
 
 
-def weave(text: str, points: Mapping[int, Woven], calls: Mapping[int, int]) -> str:
-    """The module with the scheduler woven in. `points` and the numbers of `calls` that are counted are by line."""
+def weave(text: str, points: Mapping[int, Woven], passed: Mapping[int, Woven], calls: Mapping[int, int]) -> str:
+    """The module with the scheduler woven in. `points`, those that are `passed` right before an instruction, and the
+    numbers of `calls` that are counted are by line."""
     lines = text.split("\n")
     woven: list[str] = []
     operations: set[str] = set()
     constants: set[int] = set()
     for number, line in enumerate(lines, 1):
+        if number in passed:
+            woven.extend(_passing(passed[number], number, _debug(line)))
         if number not in points:
             woven.extend(_counted(line, calls[number], number) if number in calls else [line])
             continue
@@ -278,6 +285,15 @@ def _operation(line: str, callee: str, woven: Woven, point: str) -> Iterator[str
         yield f"  call void @mazurka_begin_call(i32 {point}){_debug(line)}"
         yield line
         yield f"  call void @mazurka_end_call(){_debug(line)}"
+
+
+def _passing(woven: Woven, number: int, debug: str) -> Iterator[str]:
+    """A thread comes by: what happens here concerns only itself, but the schedule has something to say."""
+    point = str(woven.point)
+    if woven.contexts is not None:
+        point = f"%mazurka.passing.{number}"
+        yield f"  {point} = call i32 @mazurka_point_here(i32 {woven.contexts}){debug}"
+    yield f"  call void @mazurka_pass(i32 {point}){debug}"
 
 
 def _counted(line: str, call: int, number: int) -> Iterator[str]:

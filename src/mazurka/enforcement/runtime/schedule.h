@@ -24,7 +24,6 @@ enum {
     SETTLE = 8,     /* the event before it was late */
     OMIT = 16,      /* the schedule does what the operation is for */
     CONTINUES = 32, /* the operation goes on with a second event */
-    SHOW = 64,      /* those who wait should see it soon */
 };
 
 /* One event of one thread in a section. The code that is woven into the program knows this layout. */
@@ -37,14 +36,14 @@ struct step {
     uint32_t clock;   /* of its thread after it, counted from the beginning of the section */
 };
 
-/* A way to go on from the end of a section: `thread` has its event at `begin` and arrives at `arrival` after it. If `begin`
- * is NOWHERE, then the thread is on its way and its arrival alone tells. */
+/* A way to go on from the end of a section: `thread` has its event at `begin`. If it is not `sure` by that, then the thread
+ * arrives at `arrival` after it. */
 struct option {
     uint32_t thread;
     uint32_t begin;
     uint32_t arrival;
     uint32_t section;
-    bool sure; /* the event alone tells: the thread has no other way to go on */
+    bool sure;
 };
 
 /* A section, after another one: waits are for events of both. All events before those are over. */

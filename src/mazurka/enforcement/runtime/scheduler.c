@@ -25,74 +25,55 @@
 #include "schedule.h"
 #include "scheduler.h"
 
-enum { MOST_THREADS = 64, RECENT = 4, EXIT_LEFT = 70, CACHE_LINE = 128, MOST_SPINS = 2000, LOOK_CLOSER = 500 };
+enum { MOST_THREADS = 64, RECENT = 4, EXIT_LEFT = 70, CACHE_LINE = 128, LEAST_SPINS = 32, MOST_SPINS = 2048 };
 
 /* ------------------------------------------------------------------------------------------ waiting */
 
-/* A number that only grows, and how many threads sleep until it does. Those who wait look at `shown`, which is not brought
- * up to date each time, so that its cache line does not go back and forth: only who has waited in vain for a while looks at
- * the exact value. */
+/* A number that only grows. Who waits for it spins for a while, if there is a processor for it, and then sleeps; who makes it
+ * grow looks for sleepers, and wakes exactly those who have waited for no more than that. The code that is woven into the
+ * program knows the layout. */
 struct counter {
-    _Alignas(CACHE_LINE) _Atomic uint64_t shown;
+    _Alignas(CACHE_LINE) _Atomic uint64_t value;
     _Atomic uint32_t sleepers;
-    _Alignas(CACHE_LINE) _Atomic uint64_t exact;
 };
 
+/* Where a thread sleeps, and until when. */
+struct bed {
+    _Alignas(CACHE_LINE) _Atomic uint32_t awake;
+    _Atomic uint64_t least;
+    struct counter *_Atomic counter;
+};
+
+static struct bed beds[MOST_THREADS];
 static int processors = 1;
-static _Atomic int active = 1; /* threads that have not ended and do not wait for something outside of the schedule */
+static _Atomic int active = 1; /* threads that have not ended and do not sleep */
 
 static bool is_crowded(void) { return atomic_load_explicit(&active, memory_order_relaxed) > processors; }
 
-static bool has_sleepers(const struct counter *counter) {
-    return atomic_load_explicit(&counter->sleepers, memory_order_relaxed) != 0;
-}
-
 /* The program's own errno is left alone. */
-static void futex(struct counter *counter, int operation, uint32_t value, const struct timespec *duration) {
+static void futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *duration) {
     const int before = errno;
-    syscall(SYS_futex, (uint32_t *)&counter->shown, operation, value, duration, NULL, 0);
+    syscall(SYS_futex, (uint32_t *)word, operation, value, duration, NULL, 0);
     errno = before;
 }
 
 static void wake(struct counter *counter) {
-    if (has_sleepers(counter))
-        futex(counter, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL);
+    const uint64_t value = atomic_load(&counter->value);
+    for (struct bed *bed = beds; bed < beds + mazurka_threads; bed++) {
+        if (atomic_load(&bed->counter) == counter && atomic_load(&bed->least) <= value &&
+            atomic_exchange(&bed->awake, 1) == 0)
+            futex(&bed->awake, FUTEX_WAKE_PRIVATE, 1, NULL);
+    }
 }
 
-/* Before a thread waits, everybody sees how far it has come. */
-static void show_all(struct counter *counter) {
-    const uint64_t exact = atomic_load_explicit(&counter->exact, memory_order_relaxed);
-    if (atomic_load_explicit(&counter->shown, memory_order_relaxed) != exact)
-        atomic_store_explicit(&counter->shown, exact, memory_order_release);
-    wake(counter);
-}
-
-/* To wake somebody is expensive, and where processors are scarce it pays to get more done before. A sleeper that is overlooked,
- * because it has just fallen asleep, or because who would wake it is busy with something else, looks again by itself. */
+/* Either who sleeps sees the new value, or who publishes it sees the sleeper. */
 static void publish(struct counter *counter, uint64_t value) {
-    atomic_store_explicit(&counter->exact, value, memory_order_release);
-    atomic_store_explicit(&counter->shown, value, memory_order_release);
-    if (has_sleepers(counter) && !is_crowded())
+    atomic_exchange(&counter->value, value);
+    if (atomic_load(&counter->sleepers) != 0)
         wake(counter);
 }
 
-static uint64_t at_least(struct counter *counter, uint64_t least, bool exactly) {
-    const uint64_t shown = atomic_load_explicit(&counter->shown, memory_order_acquire);
-    return shown >= least || !exactly ? shown : atomic_load_explicit(&counter->exact, memory_order_acquire);
-}
-
-static uint64_t sleep_until(struct counter *counter, uint64_t least) {
-    atomic_fetch_add(&counter->sleepers, 1);
-    uint64_t value;
-    for (long nap = 1000000;; nap = nap < 8000000 ? 2 * nap : nap) {
-        const uint64_t shown = atomic_load(&counter->shown);
-        if ((value = at_least(counter, least, true)) >= least)
-            break;
-        futex(counter, FUTEX_WAIT_PRIVATE, (uint32_t)shown, &(struct timespec){0, nap});
-    }
-    atomic_fetch_sub(&counter->sleepers, 1);
-    return value;
-}
+static uint64_t value_of(struct counter *counter) { return atomic_load_explicit(&counter->value, memory_order_acquire); }
 
 /* ------------------------------------------------------------------------------------------ state */
 
@@ -100,19 +81,21 @@ static uint64_t sleep_until(struct counter *counter, uint64_t least) {
 struct thread {
     const struct step *next; /* its next event in this section */
     char *area;              /* of this section */
-    _Atomic uint64_t *exact; /* its own clock, ... */
+    struct counter *clock;   /* its own, ... */
     uint64_t begun;          /* ... and what it was when the section began */
 
-    struct counter *clock;
     const struct step *current; /* the event that an operation of the library is; NULL between them */
     const struct step *hidden;  /* where `next` belongs while nothing is an event */
     uint32_t number;
     uint32_t children;
     uint64_t late;              /* its clock, if it is not published yet */
+    unsigned patience;          /* how often it looks before it sleeps */
     uint32_t depth;             /* of atomic sections */
     uint32_t section;
     uint64_t round;             /* how many sections there were */
     uint64_t decisions;         /* how many it has followed */
+    uint64_t latest;            /* the number of the last decision that it has made, ... */
+    uint64_t since;             /* ... and when it made the first of several in a row */
     struct step deciding[2];    /* if the next decision is its own, then the event that tells, and what ends the list */
     uint64_t base[MOST_THREADS]; /* the clocks when the section began */
     uint64_t seen[MOST_THREADS]; /* the latest that it knows of them */
@@ -125,17 +108,24 @@ struct decision {
 };
 
 static struct counter clocks[MOST_THREADS];
-static struct counter decided;         /* how many decisions are made */
-static struct decision recent[RECENT]; /* the latest ones */
+static struct counter called[MOST_THREADS]; /* how often each thread that stands at a decision was called */
+static _Alignas(CACHE_LINE) _Atomic uint64_t decided; /* how many decisions are made */
 static _Atomic uint64_t claimed;       /* how many decisions have somebody who makes them */
+static struct decision recent[RECENT]; /* the latest decisions */
+static _Alignas(CACHE_LINE) _Atomic uint64_t tickets; /* how many were drawn, */
+static _Atomic uint32_t standing;                     /* how many threads have one: they stand at a decision, ... */
+static _Atomic uint64_t ticket[MOST_THREADS];         /* ... and the one of each of them, or 0 */
 static _Atomic bool several;           /* a thread was created */
 static char *areas;                    /* two */
 static const struct step nothing[2];
-static struct thread first = {.next = nothing + 1, .exact = &clocks[0].exact, .clock = &clocks[0]};
+static struct thread first = {.next = nothing + 1, .clock = &clocks[0], .patience = MOST_SPINS};
 static struct thread stranger = {.next = nothing + 1}; /* created behind the scheduler's back */
 __attribute__((tls_model("initial-exec"))) _Thread_local struct thread *mazurka_self = &stranger;
 #define self mazurka_self
 __attribute__((tls_model("initial-exec"))) _Thread_local uint64_t mazurka_context; /* the calls that are under way */
+
+/* For how many ticks of the processor's clock a thread may go on before it gives way to others. */
+static uint64_t batch = 200000;
 
 /* ------------------------------------------------------------------------------------------ leaving the schedule */
 
@@ -168,20 +158,48 @@ _Noreturn void mazurka_stop(const char *why) {
 
 /* ------------------------------------------------------------------------------------------ following it */
 
-/* Gives a value that is large enough. */
-static uint64_t wait_until(struct counter *counter, uint64_t least) {
-    uint64_t value = at_least(counter, least, false);
-    if (value >= least)
+/* Sleep until a number has grown, for some nanoseconds at the most. */
+static uint64_t sleep_until(struct counter *counter, uint64_t least, long nanoseconds) {
+    struct bed *bed = &beds[self->number];
+    uint64_t value;
+    atomic_fetch_sub(&active, 1);
+    atomic_store(&bed->awake, 0);
+    atomic_store(&bed->least, least);
+    atomic_store(&bed->counter, counter);
+    atomic_fetch_add(&counter->sleepers, 1);
+    if ((value = atomic_load(&counter->value)) < least) {
+        futex(&bed->awake, FUTEX_WAIT_PRIVATE, 0, &(struct timespec){0, nanoseconds});
+        value = atomic_load(&counter->value);
+    }
+    atomic_fetch_sub(&counter->sleepers, 1);
+    atomic_store(&bed->counter, NULL);
+    atomic_fetch_add(&active, 1);
+    return value;
+}
+
+/* To spin pays only if the other thread runs at the same time, and will come soon: where it has not paid, there is less patience
+ * the next time. */
+static uint64_t spin_until(struct counter *counter, uint64_t least) {
+    uint64_t value = value_of(counter);
+    if (value >= least || is_crowded())
         return value;
-    show_all(self->clock);
-    if (!is_crowded()) {
-        for (unsigned spin = 1; spin <= MOST_SPINS; spin++) {
-            if ((value = at_least(counter, least, spin % LOOK_CLOSER == 0)) >= least)
-                return value;
-            __builtin_ia32_pause();
+    for (unsigned spin = 0; spin < self->patience; spin++) {
+        __builtin_ia32_pause();
+        if ((value = value_of(counter)) >= least) {
+            self->patience += self->patience < MOST_SPINS ? LEAST_SPINS : 0;
+            return value;
         }
     }
-    return sleep_until(counter, least);
+    self->patience = self->patience / 2 > LEAST_SPINS ? self->patience / 2 : LEAST_SPINS;
+    return value;
+}
+
+/* Gives a value that is large enough. */
+static uint64_t wait_until(struct counter *counter, uint64_t least) {
+    uint64_t value = spin_until(counter, least);
+    while (value < least)
+        value = sleep_until(counter, least, 500000000);
+    return value;
 }
 
 static void await_clock(uint32_t thread, uint64_t least) {
@@ -225,6 +243,37 @@ static void enter(uint32_t section) {
     self->area = areas + self->round % 2 * mazurka_area_size;
 }
 
+static void call(uint32_t thread) {
+    if (thread != self->number && atomic_load(&ticket[thread]) != 0)
+        publish(&called[thread], value_of(&called[thread]) + 1);
+}
+
+static bool is_offered(const struct section *section, uint32_t thread) {
+    const struct option *option = &mazurka_option[section->first_option];
+    for (uint32_t i = 0; i < section->options; i++, option++)
+        if (option->thread == thread)
+            return true;
+    return false;
+}
+
+/* Call those who have events from a section on until the next decision, and those who may make that. If this thread may, it
+ * calls them when it gives way. */
+static void call_for(const struct section *section) {
+    for (uint32_t sections = 0; sections < mazurka_sections; sections++) {
+        for (uint32_t thread = 0; thread < mazurka_threads; thread++)
+            if (section->events[thread] != 0)
+                call(thread);
+        if (section->options != 1)
+            break;
+        section = at(mazurka_option[section->first_option].section);
+    }
+    if (section->options > 1 && !is_offered(section, self->number)) {
+        const struct option *option = &mazurka_option[section->first_option];
+        for (uint32_t i = 0; i < section->options; i++, option++)
+            call(option->thread);
+    }
+}
+
 static void decide(const struct option *option) {
     struct decision *decision = &recent[(self->decisions + 1) % RECENT];
     atomic_store_explicit(&decision->section, option->section, memory_order_relaxed);
@@ -232,16 +281,17 @@ static void decide(const struct option *option) {
     for (uint32_t thread = 0; thread < mazurka_threads; thread++)
         atomic_store_explicit(&decision->base[thread], self->base[thread], memory_order_relaxed);
     enter(option->section);
-    self->decisions++;
-    publish(&decided, self->decisions);
-    wake(&decided);
+    self->latest = ++self->decisions;
+    atomic_exchange(&decided, self->decisions);
+    if (atomic_load(&standing) != 0)
+        call_for(at(option->section));
 }
 
 /* Follow the latest decision, or the one before it: earlier ones have no event for this thread, for otherwise the latest could
  * not have been made. */
 static void follow(void) {
     for (;;) {
-        const uint64_t latest = atomic_load_explicit(&decided.shown, memory_order_acquire);
+        const uint64_t latest = atomic_load_explicit(&decided, memory_order_acquire);
         const uint64_t number = latest > self->decisions + 1 ? latest - 1 : latest;
         struct decision *decision = &recent[number % RECENT];
         const uint32_t section = atomic_load_explicit(&decision->section, memory_order_relaxed);
@@ -249,7 +299,7 @@ static void follow(void) {
         for (uint32_t thread = 0; thread < mazurka_threads; thread++)
             self->base[thread] = atomic_load_explicit(&decision->base[thread], memory_order_relaxed);
         atomic_thread_fence(memory_order_acquire);
-        if (atomic_load_explicit(&decided.shown, memory_order_relaxed) < number + RECENT - 1) {
+        if (atomic_load_explicit(&decided, memory_order_relaxed) < number + RECENT - 1) {
             self->decisions = number;
             enter(section);
             return;
@@ -257,15 +307,12 @@ static void follow(void) {
     }
 }
 
-/* The way to go on from here that begins with this thread's event at `point`, or with its arrival there. */
+/* The way to go on from here that begins with this thread's event at `point`, or one of several. */
 static const struct option *find_option(uint32_t point) {
     const struct section *section = at(self->section);
     const struct option *option = &mazurka_option[section->first_option];
     for (uint32_t i = 0; i < section->options; i++, option++) {
-        if (option->thread != self->number)
-            continue;
-        if (option->begin == NOWHERE ? option->arrival == point
-                                     : option->begin == point)
+        if (option->thread == self->number && option->begin == point)
             return option;
     }
     return NULL;
@@ -275,16 +322,94 @@ static const struct option *find_option(uint32_t point) {
 static _Noreturn void stay(uint32_t point) {
     if (at(self->section)->standing[self->number] != point)
         leave(point, at(self->section)->standing[self->number]);
-    show_all(self->clock);
     atomic_fetch_sub(&active, 1);
     for (;;)
         pause();
 }
 
+/* Where several threads may go on, the one that has made the last decision may make the next for as long as a hand-over is worth,
+ * and then whoever has stood there for the longest time. So a thread to which it is offered again and again goes on again and
+ * again. Gives the thread to which to give way, or this one. */
+static uint32_t first_in_line(const struct section *section) {
+    uint32_t first = self->number;
+    if (atomic_load_explicit(&standing, memory_order_relaxed) == 0)
+        return first;
+    if (self->latest == self->decisions && __builtin_ia32_rdtsc() - self->since < batch)
+        return first;
+    uint64_t least = atomic_load(&ticket[first]);
+    const struct option *option = &mazurka_option[section->first_option];
+    for (uint32_t i = 0; i < section->options; i++, option++) {
+        const uint64_t other = atomic_load(&ticket[option->thread]);
+        if (other != 0 && (least == 0 || other < least)) {
+            least = other;
+            first = option->thread;
+        }
+    }
+    return first;
+}
+
+static void stand(void) {
+    atomic_fetch_add(&standing, 1);
+    atomic_store(&ticket[self->number], atomic_fetch_add(&tickets, 1) + 1);
+}
+
+static void stand_no_more(void) {
+    if (atomic_load_explicit(&ticket[self->number], memory_order_relaxed) != 0) {
+        atomic_store(&ticket[self->number], 0);
+        atomic_fetch_sub(&standing, 1);
+    }
+}
+
+/* The thread is at a decision and has nothing to do: until it is called, or for a while that grows each time. */
+static void wait_to_be_called(uint64_t calls, unsigned times) {
+    struct counter *counter = &called[self->number];
+    if (spin_until(counter, calls + 1) <= calls)
+        sleep_until(counter, calls + 1, 100000L << (times < 6 ? times : 6));
+}
+
+/* Where the schedule branches: follow the decision, or make it. Whether the thread has an event now. */
+static bool take_turn(uint32_t point, unsigned times) {
+    const struct section *section = at(self->section);
+    const uint64_t calls = value_of(&called[self->number]);
+    if (atomic_load(&decided) > self->decisions) {
+        follow();
+        if (self->next->point != NOWHERE)
+            await_previous(at(self->section)->previous);
+        return self->next->point != NOWHERE;
+    }
+    const struct option *option = find_option(point);
+    uint64_t expected = self->decisions;
+    const uint32_t first = option != NULL ? first_in_line(section) : self->number;
+    if (option == NULL || first != self->number ||
+        !atomic_compare_exchange_strong(&claimed, &expected, self->decisions + 1)) {
+        if (section->standing[self->number] != NOWHERE && section->standing[self->number] != point)
+            leave(point, section->standing[self->number]);
+        if (atomic_load_explicit(&ticket[self->number], memory_order_relaxed) == 0)
+            stand(); /* and look again */
+        else
+            wait_to_be_called(calls, times);
+        if (first != self->number)
+            call(first);
+        return false;
+    }
+    if (self->latest != self->decisions)
+        self->since = __builtin_ia32_rdtsc();
+    pass();
+    await_previous(section->events);
+    if (option->sure) {
+        decide(option);
+        return self->next->point != NOWHERE;
+    }
+    self->deciding[0] = mazurka_step[at(option->section)->steps[self->number]];
+    self->deciding[0].flags &= OMIT | CONTINUES;
+    self->next = self->deciding;
+    self->begun = self->base[self->number];
+    return true;
+}
+
 /* The thread has come to the end of its list and is at `point`: find the list of its next events. */
 static void go_on(uint32_t point) {
     uint32_t without_events = 0;
-    show_all(self->clock);
     while (self->next->point == NOWHERE) {
         const struct section *section = at(self->section);
         if (section->options == 0 || without_events++ > mazurka_sections)
@@ -297,31 +422,9 @@ static void go_on(uint32_t point) {
             continue;
         }
         without_events = 0;
-        if (atomic_load_explicit(&decided.shown, memory_order_acquire) > self->decisions) {
-            follow();
-            if (self->next->point != NOWHERE)
-                await_previous(at(self->section)->previous);
-            continue;
-        }
-        const struct option *option = find_option(point);
-        uint64_t expected = self->decisions;
-        if (option == NULL || !atomic_compare_exchange_strong(&claimed, &expected, self->decisions + 1)) {
-            const uint32_t standing = section->standing[self->number];
-            if (standing != NOWHERE && standing != point)
-                leave(point, standing);
-            wait_until(&decided, self->decisions + 1);
-            continue;
-        }
-        pass();
-        await_previous(section->events);
-        if (option->sure || option->begin == NOWHERE) {
-            decide(option);
-            continue;
-        }
-        self->deciding[0] = mazurka_step[at(option->section)->steps[self->number]];
-        self->deciding[0].flags &= OMIT | CONTINUES;
-        self->next = self->deciding;
-        self->begun = self->base[self->number];
+        for (unsigned times = 0; !take_turn(point, times) && at(self->section) == section;)
+            times++;
+        stand_no_more();
     }
 }
 
@@ -329,8 +432,9 @@ static void go_on(uint32_t point) {
 static void arrive(uint32_t point) {
     const struct section *section = at(self->section);
     const struct option *option = &mazurka_option[section->first_option];
+    const uint32_t begin = self->deciding[0].point;
     for (uint32_t i = 0; i < section->options; i++, option++) {
-        if (option->thread == self->number && option->arrival == point) {
+        if (option->thread == self->number && option->begin == begin && option->arrival == point) {
             decide(option);
             self->next++;
             publish(self->clock, self->begun + 1);
@@ -417,10 +521,8 @@ static void finish(const struct step *step) {
     dawdle();
     if (step->flags & LATE)
         self->late = self->begun + step->clock;
-    else if (step->flags & SHOW)
-        publish(self->clock, self->begun + step->clock);
     else if (step->flags & PUBLISH)
-        atomic_store_explicit(self->exact, self->begun + step->clock, memory_order_release);
+        publish(self->clock, self->begun + step->clock);
 }
 
 /* Around an access of the program: gives the address of what it should touch. */
@@ -448,6 +550,12 @@ void mazurka_after(void) {
     }
 }
 
+/* Something happens that concerns only the thread itself, but where the schedule has something to say. */
+void mazurka_pass(uint32_t point) {
+    mazurka_before(point, NULL);
+    mazurka_after();
+}
+
 bool mazurka_has(unsigned flag) {
     return self->depth == 0 && self->current != NULL && (self->current->flags & flag) != 0;
 }
@@ -465,10 +573,7 @@ bool mazurka_end_section(void) {
     return true;
 }
 
-void mazurka_wait_outside(void) {
-    show_all(self->clock);
-    atomic_fetch_sub(&active, 1);
-}
+void mazurka_wait_outside(void) { atomic_fetch_sub(&active, 1); }
 
 void mazurka_waited_outside(void) { atomic_fetch_add(&active, 1); }
 
@@ -507,7 +612,7 @@ int mazurka_create_thread(pthread_t *handle, const pthread_attr_t *attributes, v
     if (thread == NULL || beginning == NULL)
         return EAGAIN;
     struct counter *clock = &clocks[child->thread];
-    *thread = (struct thread){.number = child->thread, .next = nothing + 1, .exact = &clock->exact, .clock = clock};
+    *thread = (struct thread){.number = child->thread, .next = nothing + 1, .clock = clock, .patience = MOST_SPINS};
     *beginning = (struct beginning){thread, function, argument};
     atomic_store_explicit(&several, true, memory_order_relaxed);
     if (self->depth == 0)

@@ -116,7 +116,8 @@ class Location:
     it means if the thread stays here for good: "await": it is in a deadlock; "loop": it goes round a loop in which
     nothing changes; "assume": an assumption of the program does not hold. `holder` is the address of the control block
     of the thread that holds what is awaited (null: nobody in particular), where that is one value. `awaits`: where
-    there are guards of several kinds, in which of the states in which the thread waits it waits at an await."""
+    there are guards of several kinds, in which of the states in which the thread waits it waits at an await. `ends`:
+    every silent cycle through it is known to end."""
 
     thread: int
     number: int  # in its thread; 0 is `unborn`, except in the first thread
@@ -127,6 +128,7 @@ class Location:
     waits: Waits = "await"
     holder: Term | None = None
     awaits: Term = TRUE
+    ends: bool = False
 
     @property
     def may_block(self) -> bool:

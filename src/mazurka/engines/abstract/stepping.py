@@ -977,7 +977,8 @@ class Runner:
 
     def enter(self, target: str) -> None:
         """Go to a block; where a loop comes round whose end is not known, the path ends there. From then on it does
-        so whenever a thread comes to that head, so that a native program can tell when it is there."""
+        so whenever a thread comes to that head, so that a native program can tell when it is there. (What the library
+        does in its loops, a native program does in its own way.)"""
         path = self.path
         frame = path.frame
         block = frame.function.blocks[target]
@@ -1005,13 +1006,14 @@ class Runner:
         limit = _MOST_KNOWN_ROUNDS if self.prefix else _MOST_LOCAL_ROUNDS
         if any(isinstance(value, Term) and not value.is_constant for value in values):
             limit = _MOST_UNKNOWN_ROUNDS
-        if self.whole.is_head(frame.function, target):
+        if frame.function.library or self.whole.is_head(frame.function, target):
             path.rounds += 1
             ends_here = forks != len(path.decided) or path.rounds > limit
         else:  # only where a cycle has no head: else it has been met more often
             ends_here = rounds > 2 * limit
         if ends_here:
-            self.whole.add_head(head)
+            if not frame.function.library:
+                self.whole.add_head(head)
             raise LoopHead
 
 
