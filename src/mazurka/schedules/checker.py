@@ -8,7 +8,8 @@ it, so a wrong file is found out whatever is wrong with it:
   that has no edge, is possible.
 - No execution ends too early or leaves out a thread: a thread that may run is enabled, some thread may run unless the
   program has ended, no threads wait for each other in a circle, and nobody is passed over for ever: in the graph
-  without the edges of a thread, that thread is disabled at each node on a cycle.
+  without the edges of a thread, that thread is disabled at each node on a cycle, unless all that happens on it is what
+  threads compute on their own in loops that are proved to end.
 - Each section follows the proof without branches, its order keeps all dependent events apart, and the sections that
   begin where one ends are all that a thread needs.
 """
@@ -343,17 +344,68 @@ class _Proof:
     def _fairness(self) -> None:
         """That no execution passes over for ever a thread that can run again and again. Such an execution ends up in a
         strongly connected part of the graph without that thread's edges, and visits a node of it for ever at which the
-        thread may be enabled."""
+        thread may be enabled. It takes infinitely many steps there that are not passing (see `_passing`), so a part
+        that has no others can be left out: no execution stays in it."""
         nodes = self._proof.nodes
+        passing = self._passing()
         for thread in self._model.threads:
-            successors = [
-                sorted({self._proof.uncovered(e.target) for e in node.edges if e.transition.thread != thread.number})
+            steps = [
+                [
+                    (self._proof.uncovered(edge.target), edge.transition)
+                    for edge in node.edges
+                    if edge.transition.thread != thread.number
+                ]
                 for node in nodes
             ]
-            for number in _on_cycles(successors):
-                location = nodes[number].locations[thread.number]
-                if location.rest is None and not self._prover.implies(self._facts[number], negation(location.enabled)):
-                    self._say(nodes[number], f"{self._place(location)} may be passed over for ever")
+            for part in _components([sorted({target for target, _ in each}) for each in steps]):
+                inside = [step for number in part for target, step in steps[number] if target in part]
+                if passing.issuperset(inside):
+                    continue
+                for number in sorted(part):
+                    location = nodes[number].locations[thread.number]
+                    if location.rest is None and not self._prover.implies(
+                        self._facts[number], negation(location.enabled)
+                    ):
+                        self._say(nodes[number], f"{self._place(location)} may be passed over for ever")
+
+    def _passing(self) -> set[Transition]:
+        """Silent transitions of which no execution consists alone from some time on. If one did, some thread would take
+        infinitely many of them, and stay in a strongly connected part of its own graph of silent transitions: there is
+        none here in which it can. That is proved for each part from the ranks that the model suggests, whose variables
+        nobody but the thread itself assigns."""
+        passing: set[Transition] = set()
+        for thread in self._model.threads:
+            silent = [each for location in thread.locations for each in location.transitions if each.silent]
+            assigned = {
+                variable.term
+                for transition in self._model.transitions
+                if transition.thread != thread.number and thread.number not in transition.starts
+                for variable in transition.assigns
+            }
+            own = {variable.term for variable in self._model.variables.values()} - assigned
+            steps = {each: _step_facts(each) for each in silent}
+            staying = [each for part in _parts(steps) if not self._ends(part, 0, own) for each in part]
+            endless = {each.source for each in staying}
+            passing |= {each for each in silent if each.source not in endless}
+        return passing
+
+    def _ends(self, steps: dict[Transition, list[Term]], level: int, own: set[Term]) -> bool:
+        """Whether no execution stays in a strongly connected part for ever, of whose transitions some facts are known.
+        No transition increases the rank of this level, so it does not change any more from some time on, and then only
+        the parts matter that are made of what can happen without a change."""
+        ranks = {_rank(each.source, level) for each in steps}
+        rank = ranks.pop()
+        if ranks or rank is None or not rank.variables <= own:
+            return False
+        left: dict[Transition, list[Term]] = {}
+        for transition, facts in steps.items():
+            after = substitute(rank, {variable.term: value for variable, value in transition.assigns.items()})
+            if not self._prover.implies(_Facts(facts), compare("ule", after, rank)):
+                return False
+            kept = [*facts, compare("eq", after, rank)]
+            if not self._prover.implies(_Facts(kept), FALSE):
+                left[transition] = kept
+        return all(self._ends(part, level + 1, own) for part in _parts(left))
 
     def _place(self, location: Location) -> str:
         return _place(self._model, location)
@@ -394,14 +446,33 @@ def _simple_cycles(successors: Mapping[int, Iterable[int]]) -> Iterator[list[tup
         yield from extend([start])
 
 
-def _on_cycles(successors: Sequence[Sequence[int]]) -> list[int]:
-    """The nodes of a graph that lie on some cycle: those of strongly connected components with an edge inside (Tarjan's
-    algorithm, without recursion)."""
+def _rank(location: Location, level: int) -> Term | None:
+    """What is said to decrease in a loop that a location lies on."""
+    ranks = location.loop.ranks if location.loop is not None else None
+    terms = () if ranks is None else ranks.get(location, ())
+    return terms[level] if level < len(terms) else None
+
+
+def _parts(steps: dict[Transition, list[Term]]) -> list[dict[Transition, list[Term]]]:
+    """The strongly connected parts of a thread's graph that some transitions make, with what is known of these."""
+    places = list(dict.fromkeys(place for each in steps for place in (each.source, each.target)))
+    numbers = {place: number for number, place in enumerate(places)}
+    successors: list[list[int]] = [[] for _ in places]
+    for each in steps:
+        successors[numbers[each.source]].append(numbers[each.target])
+    return [
+        {each: facts for each, facts in steps.items() if {numbers[each.source], numbers[each.target]} <= part}
+        for part in _components(successors)
+    ]
+
+
+def _components(successors: Sequence[Sequence[int]]) -> list[set[int]]:
+    """The strongly connected components of a graph that have an edge inside (Tarjan's algorithm, without recursion)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}
     stack: list[int] = []
     on_stack: set[int] = set()
-    found: list[int] = []
+    found: list[set[int]] = []
     for root in range(len(successors)):
         if root in index:
             continue
@@ -425,8 +496,8 @@ def _on_cycles(successors: Sequence[Sequence[int]]) -> list[int]:
                     component.append(stack.pop())
                 on_stack.difference_update(component)
                 if len(component) > 1 or node in successors[node]:
-                    found += component
-    return sorted(found)
+                    found.append(set(component))
+    return found
 
 
 class _Sections:

@@ -20,6 +20,7 @@ from mazurka.engines.abstract.model import (
 )
 from mazurka.engines.abstract.output import skip_output
 from mazurka.engines.abstract.paths import Undefined
+from mazurka.engines.abstract.ranking import find_loops
 from mazurka.engines.abstract.stepping import NOBODY
 from mazurka.engines.abstract.terms import FALSE, TRUE, Term
 from mazurka.errors import InputError
@@ -251,6 +252,7 @@ class _Assembly:
                 model.variables[variable.name] = variable
         for transition in model.transitions:
             transition.accesses = tuple(a for a in transition.accesses if a.variable.name in model.variables)
+        find_loops(model)
         self._find_explicit()
 
     def _used(self) -> set[Term]:
@@ -277,11 +279,14 @@ class _Assembly:
         return used
 
     def _find_explicit(self) -> None:
-        """The greatest set of variables with few values that all follow from constants and each other."""
+        """The greatest set of variables with few values that all follow from constants and each other. What a local
+        loop that ends computes on its way is not among them: each round would be looked at for itself."""
+        loops = {location.loop for location in self.locations.values() if location.loop and location.ends}
+        counting = {variable for loop in loops for variable in loop.changed}
         explicit = {
             variable.term: variable
             for variable in self.model.variables.values()
-            if not variable.is_array and self.extraction.sets.of(variable.term) is not None
+            if not variable.is_array and variable not in counting and self.extraction.sets.of(variable.term) is not None
         }
         changed = True
         while changed:

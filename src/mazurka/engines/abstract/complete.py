@@ -80,7 +80,8 @@ class Complete(Exploration):
                 continue
             if self._entails(node, other):
                 self.cover(node, other)
-                goes_round = node.busy is not None and _reaches(other, node, node.busy)
+                busy = node.busy
+                goes_round = busy is not None and not node.locations[busy].ends and _reaches(other, node, busy)
                 for location in node.locations:
                     thread = location.thread
                     if thread not in other.children and (goes_round or not self._skips(node, thread)):

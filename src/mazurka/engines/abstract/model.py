@@ -116,8 +116,7 @@ class Location:
     it means if the thread stays here for good: "await": it is in a deadlock; "loop": it goes round a loop in which
     nothing changes; "assume": an assumption of the program does not hold. `holder` is the address of the control block
     of the thread that holds what is awaited (null: nobody in particular), where that is one value. `awaits`: where
-    there are guards of several kinds, in which of the states in which the thread waits it waits at an await. `ends`:
-    every silent cycle through it is known to end."""
+    there are guards of several kinds, in which of the states in which the thread waits it waits at an await."""
 
     thread: int
     number: int  # in its thread; 0 is `unborn`, except in the first thread
@@ -128,7 +127,13 @@ class Location:
     waits: Waits = "await"
     holder: Term | None = None
     awaits: Term = TRUE
-    ends: bool = False
+    ends: bool = False  # no execution stays in silent transitions for ever that comes by here: that is proved
+    loop: LocalLoop | None = None  # in which a thread that comes by here may come by again in silent transitions
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether a thread that is here is in the middle of a step."""
+        return any(transition.silent for transition in self.transitions)
 
     @property
     def may_block(self) -> bool:
@@ -154,6 +159,28 @@ class Transition:
     silent: bool = False
     back: bool = False
     prints: bool = False
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether it belongs to what a thread computes on its own, and that ends. No execution consists of such
+        transitions alone from some time on, whoever takes them: nobody else assigns what the ranks depend on."""
+        return self.silent and self.source.ends
+
+
+@dataclass(eq=False, slots=True)
+class LocalLoop:
+    """Silent locations of one thread that lead to each other in silent transitions: a loop, or several nested ones, in
+    which it computes on its own. `changed` are the variables that it assigns on the way.
+
+    `ranks` shows that nobody goes round there for ever; it is None if that was not found. For each location it has
+    terms that are compared as unsigned numbers. No transition inside of the loop increases the first one, which all
+    locations have in common; so it stays the same from some time on, and what can be done then for ever are the loops
+    made of those transitions that do not decrease it. There, the same holds for the second one, and so on, until no
+    loops are left."""
+
+    transitions: tuple[Transition, ...]
+    changed: tuple[Variable, ...]
+    ranks: dict[Location, tuple[Term, ...]] | None
 
 
 @dataclass(eq=False, slots=True)

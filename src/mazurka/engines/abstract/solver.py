@@ -25,11 +25,16 @@ class Interrupted(Exception):
     """`Solver.interrupt` was called."""
 
 
+class TooHard(InputError):
+    """The solver does not know the answer."""
+
+
 class Solver:
     """`calls` and `seconds` count what Z3 was really asked, `work` how hard it was (the same in each run). Each solver
-    has a context of its own, so that different ones can be used in different threads."""
+    has a context of its own, so that different ones can be used in different threads. `patience` is how much work may
+    be done for an answer."""
 
-    def __init__(self, integers: Integers = "bits") -> None:
+    def __init__(self, integers: Integers = "bits", *, patience: int | None = None) -> None:
         self.calls = 0
         self.seconds = 0.0
         self.work = 0.0
@@ -38,6 +43,8 @@ class Solver:
         self._answers: dict[frozenset[Term], bool] = {}
         self._solver = z3.Solver(ctx=context)
         self._solver.set("ctrl_c", False)  # what an interrupt means is for the program to say
+        if patience is not None:
+            self._solver.set("rlimit", patience * _RESOURCES)
         self._resources = 0  # of Z3's units, so far
         self._interrupted = False
 
@@ -94,7 +101,7 @@ class Solver:
             if answer == z3.unknown:
                 if self._interrupted:
                     raise Interrupted
-                raise InputError(
+                raise TooHard(
                     f"the solver gives up on a condition ({self._solver.reason_unknown()}): "
                     "the program's arithmetic is too hard for this engine"
                 )

@@ -65,7 +65,7 @@ class Node:
     def busy(self) -> int | None:
         """The thread that is in the middle of a step, if any: it computes on its own, and nobody notices when."""
         for location in self.locations:
-            if any(transition.silent for transition in location.transitions):
+            if location.is_silent:
                 return location.thread
         return None
 
@@ -175,8 +175,22 @@ def must_be_idle(node: Node, other: Node) -> Iterator[tuple[Node, int]]:
     fair: those that take no step in a cycle, at all nodes of it. A cycle is made of edges of the tree and of coverings,
     and the last covering that was added to it was asked about; so no cycle of a tree is unfair."""
     for location in node.locations:
-        for each in between(other, node, without=location.thread):
-            yield each, location.thread
+        cycles = between(other, node, without=location.thread)
+        if not _only_pass(cycles, without=location.thread):
+            for each in cycles:
+                yield each, location.thread
+
+
+def _only_pass(nodes: set[Node], without: int) -> bool:
+    """Whether all that happens between some nodes is what threads compute on their own, which ends. No execution stays
+    there for ever then; if it does in a larger cycle, that is asked about when it arises."""
+    return all(
+        child.transition is not None and child.transition.is_passing
+        for node in nodes
+        for thread, children in node.children.items()
+        for child in children
+        if thread != without and child in nodes
+    )
 
 
 def proof_of(model: Model, root: Node, is_possible: Callable[[Node, Transition], bool]) -> Proof:

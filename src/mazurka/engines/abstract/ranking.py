@@ -1,0 +1,203 @@
+"""Which local loops end, and why: what a thread computes on its own must not be an obstacle to anybody.
+
+An execution that goes round in a loop of silent transitions for ever starves all other threads, and a schedule must not
+permit that. But most such loops end, whatever the state is in which they begin: some number becomes smaller in each
+round. Such numbers are guessed from the conditions under which a loop goes on (b - a for a < b, say), and each guess is
+proved, bit by bit, of the loop's transitions, with no assumption about states but the conditions of the transitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from mazurka.engines.abstract.model import LocalLoop, Location, Model, Transition, Variable
+from mazurka.engines.abstract.solver import Solver, TooHard
+from mazurka.engines.abstract.terms import (
+    Term,
+    binary,
+    compare,
+    conjunction,
+    constant,
+    convert,
+    ite,
+    negation,
+    parts_first,
+    substitute,
+)
+
+_PATIENCE = 300  # of the solver, for one question
+_MOST_LEVELS = 6
+_MOST_CANDIDATES = 60
+
+_Node = TypeVar("_Node", bound=Hashable)
+
+# A transition inside of a loop, under a condition.
+_Step = tuple[Transition, Term]
+
+
+def find_loops(model: Model) -> None:
+    """Say at the locations of a model whether and why what threads compute on their own ends."""
+    for thread in model.threads:
+        silent = [each for each in thread.locations if each.is_silent]
+        inside = [transition for each in silent for transition in each.transitions if transition.target.is_silent]
+        for location in thread.locations:
+            location.ends = True
+        for steps in _circles([(transition, _taken(transition)) for transition in inside]):
+            loop = _loop(model, thread.number, steps)
+            for location in {transition.source for transition in loop.transitions}:
+                location.loop = loop
+                location.ends = loop.ranks is not None
+
+
+def _taken(transition: Transition) -> Term:
+    ranges = [compare("ult", each.term, each.count) for each in transition.inputs]
+    return conjunction([transition.condition, *ranges])
+
+
+def _loop(model: Model, thread: int, steps: Sequence[_Step]) -> LocalLoop:
+    transitions = tuple(transition for transition, _ in steps)
+    changed = tuple(dict.fromkeys(variable for transition in transitions for variable in transition.assigns))
+    own = _own(model, thread)
+    candidates = [
+        each for each in dict.fromkeys(_candidates(steps, changed)) if each.variables and each.variables <= own
+    ]
+    ranks = _Search(candidates[:_MOST_CANDIDATES]).ranks(steps)
+    return LocalLoop(transitions, changed, ranks)
+
+
+def _own(model: Model, thread: int) -> set[Term]:
+    """The variables that no other thread assigns, once the thread exists: what others do in between does not matter."""
+    others = {
+        variable.term
+        for transition in model.transitions
+        if transition.thread != thread and thread not in transition.starts
+        for variable in transition.assigns
+    }
+    return {variable.term for variable in model.variables.values()} - others
+
+
+class _Search:
+    def __init__(self, candidates: Sequence[Term]) -> None:
+        self._candidates = candidates
+        self._solver = Solver(patience=_PATIENCE)
+
+    def ranks(self, steps: Sequence[_Step], levels: int = _MOST_LEVELS) -> dict[Location, tuple[Term, ...]] | None:
+        """The terms of `LocalLoop.ranks`, for steps that all lie on cycles with each other."""
+        here = {transition.source for transition, _ in steps}
+        for rank in self._candidates if levels else ():
+            left = self._left(steps, rank)
+            if left is None:
+                continue
+            found: dict[Location, tuple[Term, ...]] = {location: (rank,) for location in here}
+            for circle in _circles(left):
+                inner = self.ranks(circle, levels - 1)
+                if inner is None:
+                    return None  # what decreases can come first: if there is an order, this is no worse
+                found.update((location, (rank, *terms)) for location, terms in inner.items())
+            return found
+        return None
+
+    def _left(self, steps: Sequence[_Step], rank: Term) -> list[_Step] | None:
+        """The steps that keep a number, if none increases it and some decrease it."""
+        left: list[_Step] = []
+        decreases = False
+        for transition, condition in steps:
+            after = substitute(rank, {variable.term: value for variable, value in transition.assigns.items()})
+            same = compare("eq", after, rank)
+            try:
+                if not self._solver.implies([condition], compare("ule", after, rank)):
+                    return None
+                if self._solver.implies([condition], same):
+                    left.append((transition, condition))
+                    continue
+                decreases = True
+                if self._solver.satisfiable([condition, same]):
+                    left.append((transition, conjunction([condition, same])))
+            except TooHard:
+                return None
+        return left if decreases else None
+
+
+# ------------------------------------------------------------------------------------------------- guesses
+
+
+def _candidates(steps: Sequence[_Step], changed: Sequence[Variable]) -> Iterator[Term]:
+    """Numbers that may become smaller in each round."""
+    names = {variable.term for variable in changed}
+    for _, condition in steps:
+        for atom in _atoms(condition):
+            if atom.variables.isdisjoint(names):
+                continue
+            left, right = atom.args
+            distances = [(left, right), (right, left)]
+            if atom.op == "eq":
+                for low, high in distances:
+                    yield binary("sub", high, low)
+                continue
+            # a < b, or the negation of it, which is b <= a.
+            for holds in (atom, negation(atom)):
+                low, high = distances[0] if holds is atom else distances[1]
+                yield _while(holds, binary("sub", high, low))
+    for variable in changed:
+        if not variable.is_array and variable.term.width > 1:
+            yield from _of_number(variable.term)
+
+
+def _of_number(number: Term) -> Iterator[Term]:
+    width = number.width
+    zero, ones, sign = constant(0, width), constant(-1, width), constant(1 << (width - 1), width)
+    yield number
+    yield binary("xor", number, ones)
+    yield binary("xor", number, sign)  # as a signed number
+    yield binary("xor", number, binary("xor", sign, ones))
+    negative = binary("sub", zero, number)
+    yield ite(compare("slt", number, zero), negative, number)
+    lowest = binary("and", number, negative)  # bit that is set
+    yield ite(compare("eq", number, zero), zero, binary("xor", lowest, ones))
+
+
+def _while(condition: Term, number: Term) -> Term:
+    """A number that counts, while a condition holds: 0 is less than what it is then."""
+    wide = convert("zext", number, number.width + 1)
+    return ite(condition, binary("add", wide, constant(1, wide.width)), constant(0, wide.width))
+
+
+def _atoms(condition: Term) -> Iterator[Term]:
+    """The comparisons that a condition is made of."""
+    known: set[Term] = set()
+    for part in parts_first(condition, known):
+        known.add(part)
+        if part.op in ("eq", "ult", "ule", "slt", "sle") and part.args[0].length is None and part.args[0].width > 1:
+            yield part
+
+
+# ------------------------------------------------------------------------------------------------- circles
+
+
+def _circles(steps: Iterable[_Step]) -> list[list[_Step]]:
+    """The steps that lie on cycles, those together that lie on the same ones."""
+    steps = list(steps)
+    successors: dict[Location, set[Location]] = {}
+    for transition, _ in steps:
+        successors.setdefault(transition.source, set()).add(transition.target)
+    reached = {location: _reached(location, successors) for location in successors}
+    circles: dict[frozenset[Location], list[_Step]] = {}
+    for transition, condition in steps:
+        source, target = transition.source, transition.target
+        if source in reached.get(target, ()):
+            together = frozenset(each for each in reached[source] if source in reached.get(each, ()))
+            circles.setdefault(together, []).append((transition, condition))
+    return list(circles.values())
+
+
+def _reached(first: _Node, successors: Mapping[_Node, Iterable[_Node]]) -> set[_Node]:
+    """What is reached in one step or more."""
+    reached: set[_Node] = set()
+    waiting = [first]
+    while waiting:
+        for other in successors.get(waiting.pop(), ()):
+            if other not in reached:
+                reached.add(other)
+                waiting.append(other)
+    return reached
