@@ -13,6 +13,8 @@ ranking.py     ... which local loops end, and why
 proof.py       what an iteration yields: a finite proof that its schedules are safe
 solver.py      questions about terms, answered by Z3
 tree.py        abstract reachability trees
+summaries.py   ... what is known of local loops without going round in them
+rounds.py      ... and how executions do go round
 labels.py      ... what is known at their nodes: weakest preconditions
 exploration.py ... how they grow, and what goes wrong on the way
 strategy.py    incomplete verification results: schedules that are safe, deadlock-free and fair

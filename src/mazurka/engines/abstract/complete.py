@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import heappop, heappush
 
-from mazurka.engines.abstract.exploration import Exploration, is_skipped
+from mazurka.engines.abstract.exploration import Exploration, Imprecise, is_skipped
 from mazurka.engines.abstract.model import Location, Transition
 from mazurka.engines.abstract.proof import Counterexample
 from mazurka.engines.abstract.terms import negation
@@ -60,11 +60,16 @@ class Complete(Exploration):
             node = heappop(waiting)[-1]
             if node.children or node.covered_by is not None or node.ended:
                 continue
-            if not self._close(node):
-                self._check_deadlocks(node)
-                for location in node.locations:
-                    if not self._skips(node, location.thread):
-                        self._expand_thread(node, location.thread)
+            try:
+                if not self._close(node):
+                    self._check_deadlocks(node)
+                    for location in node.locations:
+                        if not self._skips(node, location.thread):
+                            self._expand_thread(node, location.thread)
+            except Imprecise:
+                self.begin()
+                waiting.clear()
+                continue
             self.reopen()
             if self.found:
                 yield from self.found
@@ -120,8 +125,8 @@ class Complete(Exploration):
             elif transition in self._failing:
                 continue
             elif child.feasible:
-                self._failing.add(transition)
                 self.found.append(self.counterexample(child, transition.failure))
+                self._failing.add(transition)
             else:
                 self.exclude(node, transition)
         self.attach(node, thread, children)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import NoReturn
 
 from mazurka.engines.abstract.labels import Labels
 from mazurka.engines.abstract.memory import address_of
-from mazurka.engines.abstract.model import Failure, Location, Model, Transition, dependent
+from mazurka.engines.abstract.model import Failure, LocalLoop, Location, Model, Transition, dependent
 from mazurka.engines.abstract.proof import Counterexample
+from mazurka.engines.abstract.rounds import with_rounds
 from mazurka.engines.abstract.solver import Solver
+from mazurka.engines.abstract.summaries import Summaries
 from mazurka.engines.abstract.terms import TRUE, Term, compare, conjunction, constant, negation, substitute, variable
 from mazurka.engines.abstract.tree import Key, Node, root_of
 from mazurka.errors import InputError
@@ -24,8 +29,13 @@ class Counters:
     covered: int = 0  # coverings made
 
 
+class Imprecise(Exception):
+    """What was left open of local loops matters: the search has to begin anew, and go round in these."""
+
+
 class Exploration:
-    """A tree that grows. `open` are the nodes to be looked at; `found` is what has gone wrong so far."""
+    """A tree that grows. `open` are the nodes to be looked at; `found` is what has gone wrong so far. `unrolled` are
+    the local loops in which each round is looked at, and `summarised` those in which none is."""
 
     def __init__(self, model: Model, solver: Solver, counters: Counters, *, shortcuts: bool) -> None:
         self.model = model
@@ -33,6 +43,8 @@ class Exploration:
         self.counters = counters
         self.labels = Labels(solver, shortcuts=shortcuts)
         self.found: list[Counterexample] = []
+        self.unrolled: set[LocalLoop] = set()
+        self._summaries = Summaries(solver.integers)
         self.begin()
 
     def begin(self) -> None:
@@ -41,6 +53,9 @@ class Exploration:
         self.made = 1
         self.by_key: dict[Key, list[Node]] = {self.root.key: [self.root]}
         self.open: list[Node] = [self.root]
+        self.summarised: set[LocalLoop] = set()
+        for location in self.root.locations:
+            self._summarise(self.root, location.thread)
         self.labels.changed.clear()
         self.counters.nodes += 1
 
@@ -66,7 +81,32 @@ class Exploration:
             locations[started] = self.model.threads[started].entry
         path = (*node.path, *taken)
         inputs = tuple(names.values())
-        return Node(number, node, transition, tuple(locations), explicit, values, path, inputs, feasible)
+        made = Node(number, node, transition, tuple(locations), explicit, values, path, inputs, feasible)
+        made.exact = node.exact
+        for arrived in (transition.thread, *transition.starts):
+            self._summarise(made, arrived)
+        return made
+
+    def _summarise(self, node: Node, thread: int) -> None:
+        """If a thread has arrived at a local loop that ends, let the node stand for all rounds of it."""
+        loop = node.locations[thread].loop
+        if loop is None or loop.ranks is None or loop in self.unrolled or _comes_round(node, thread, loop):
+            return
+        known: tuple[Term, ...] = ()
+        if node.feasible:
+            holds = partial(self.labels.is_true_on_path, node)
+            known = self._summaries.invariants(loop, node.values, holds)
+        for each in loop.changed:
+            node.values[each.term] = variable(f"{each.name}~{node.number}", each.term.width, each.term.length)
+        node.path = (*node.path, *(substitute(fact, node.values) for fact in known))
+        node.summaries[loop] = known
+        node.exact = False
+        self.summarised.add(loop)
+
+    def unroll(self, loops: Iterable[LocalLoop]) -> NoReturn:
+        """Begin anew, and look at each round of some loops."""
+        self.unrolled.update(loops)
+        raise Imprecise
 
     def attach(self, node: Node, thread: int, children: list[Node]) -> None:
         node.children[thread] = children
@@ -80,6 +120,8 @@ class Exploration:
         never = self.labels.never(node, transition)
         if never is not None and self.labels.require(node, never, is_shortcut):
             return True
+        if not node.exact:
+            self.unroll(node.summarised_loops())
         if transition.failure is not None:
             raise InputError(
                 f"{_place(transition.failure)}whether this can fail depends on inputs in a way that this engine cannot "
@@ -161,11 +203,13 @@ class Exploration:
         if self.labels.is_true_on_path(node, negation(condition)):
             return None
         failure = Failure("deadlock", "threads wait for each other", None)
-        return self.counterexample(node, failure, substitute(condition, node.values))
+        return self.counterexample(node, failure, condition)
 
     def exclude_deadlock(self, node: Node, condition: Term) -> None:
         """Let the label of a node say that there is no deadlock, as there is none on the path there."""
         if not self.labels.require(node, negation(condition)):
+            if not node.exact:
+                self.unroll(node.summarised_loops())
             places = ", ".join(str(each.point.source) for each in node.locations if each.point and not each.rest)
             raise InputError(
                 f"{places}: whether threads wait here for ever depends on inputs in a way that this engine cannot "
@@ -173,34 +217,46 @@ class Exploration:
             )
 
     def counterexample(self, node: Node, failure: Failure, condition: Term = TRUE) -> Counterexample:
-        """How the path to a node is taken, so that `condition` (over the path's inputs) holds at its end."""
-        if failure.kind == "beyond":
-            raise InputError(f"{_place(failure)}{failure.message}")
+        """How the path to a node is taken, so that `condition` holds at its end."""
         nodes = node.path_from_root()[1:]
         wanted = [name for each in nodes for name in each.inputs]
-        values = self.solver.values([*node.path, condition], wanted)
+        values = self.solver.values([*node.path, substitute(condition, node.values)], wanted)
         assert values is not None
         chosen = dict(zip(wanted, values, strict=True))
-        path: list[Transition] = []
-        inputs: list[tuple[int, ...]] = []
+        taken = [(each.transition, tuple(chosen[name] for name in each.inputs)) for each in nodes if each.transition]
+        if not node.exact:
+            rounds = with_rounds(self.model, taken, condition, self.unrolled)
+            if rounds is None:
+                self.unroll(node.summarised_loops())
+            taken = rounds
+        if failure.kind == "beyond":
+            raise InputError(f"{_place(failure)}{failure.message}")
         steps: list[tuple[int, list[int]]] = []
         # The choices of each thread's last step, to which silent transitions belong: at its beginning, the step that
         # has created it; what the first thread computes at its beginning is no step.
         last: dict[int, list[int]] = {0: []}
-        for each in nodes:
-            assert each.transition is not None
-            path.append(each.transition)
-            inputs.append(tuple(chosen[name] for name in each.inputs))
-            thread = each.transition.thread
-            if not each.transition.silent:
+        for transition, inputs in taken:
+            thread = transition.thread
+            if not transition.silent:
                 last[thread] = []
                 steps.append((thread, last[thread]))
-            last[thread] += inputs[-1]
-            last.update((started, last[thread]) for started in each.transition.starts)
+            last[thread] += inputs
+            last.update((started, last[thread]) for started in transition.starts)
         names = tuple(thread.name for thread in self.model.threads)
-        taken = tuple(Step(names[thread], tuple(choices)) for thread, choices in steps)
-        schedule = Schedule(names, taken, transforms=self.model.transforms)
-        return Counterexample(failure.kind, failure.message, tuple(path), tuple(inputs), schedule)
+        choices = tuple(Step(names[thread], tuple(choices)) for thread, choices in steps)
+        schedule = Schedule(names, choices, transforms=self.model.transforms)
+        path, values_on_it = zip(*taken, strict=True) if taken else ((), ())
+        return Counterexample(failure.kind, failure.message, path, values_on_it, schedule)
+
+
+def _comes_round(node: Node, thread: int, loop: LocalLoop) -> bool:
+    """Whether a thread in a local loop has been at the same location before, since it came there."""
+    location = node.locations[thread]
+    while node.parent is not None and node.transition in loop.transitions:
+        node = node.parent
+        if node.locations[thread] is location:
+            return True
+    return False
 
 
 def _place(failure: Failure) -> str:

@@ -43,14 +43,15 @@ def find_loops(model: Model) -> None:
         inside = [transition for each in silent for transition in each.transitions if transition.target.is_silent]
         for location in thread.locations:
             location.ends = True
-        for steps in _circles([(transition, _taken(transition)) for transition in inside]):
+        for steps in _circles([(transition, taken(transition)) for transition in inside]):
             loop = _loop(model, thread.number, steps)
             for location in {transition.source for transition in loop.transitions}:
                 location.loop = loop
                 location.ends = loop.ranks is not None
 
 
-def _taken(transition: Transition) -> Term:
+def taken(transition: Transition) -> Term:
+    """When a transition is taken, with its inputs free."""
     ranges = [compare("ult", each.term, each.count) for each in transition.inputs]
     return conjunction([transition.condition, *ranges])
 
@@ -126,7 +127,7 @@ def _candidates(steps: Sequence[_Step], changed: Sequence[Variable]) -> Iterator
     """Numbers that may become smaller in each round."""
     names = {variable.term for variable in changed}
     for _, condition in steps:
-        for atom in _atoms(condition):
+        for atom in atoms(condition):
             if atom.variables.isdisjoint(names):
                 continue
             left, right = atom.args
@@ -163,7 +164,7 @@ def _while(condition: Term, number: Term) -> Term:
     return ite(condition, binary("add", wide, constant(1, wide.width)), constant(0, wide.width))
 
 
-def _atoms(condition: Term) -> Iterator[Term]:
+def atoms(condition: Term) -> Iterator[Term]:
     """The comparisons that a condition is made of."""
     known: set[Term] = set()
     for part in parts_first(condition, known):

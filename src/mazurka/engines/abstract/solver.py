@@ -35,6 +35,7 @@ class Solver:
     be done for an answer."""
 
     def __init__(self, integers: Integers = "bits", *, patience: int | None = None) -> None:
+        self.integers = integers
         self.calls = 0
         self.seconds = 0.0
         self.work = 0.0

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import chain
 
-from mazurka.engines.abstract.exploration import Counters, Exploration, is_skipped
+from mazurka.engines.abstract.exploration import Counters, Exploration, Imprecise, is_skipped
 from mazurka.engines.abstract.model import Model, Transition
 from mazurka.engines.abstract.proof import Counterexample, Proof
 from mazurka.engines.abstract.solver import Solver
@@ -78,6 +78,9 @@ class Strategy(Exploration):
                     if self._add_thread(*next_start):
                         proof = None
                 return
+            except Imprecise:
+                yield from self._new_examples(known)
+                self.begin()
             except _OtherLabels:
                 yield from self._new_examples(known)
                 if not self.labels.shortcuts:
@@ -171,6 +174,7 @@ class Strategy(Exploration):
             if node.state in self._lost:
                 hopeless = node
             elif not self._close(node):
+                self._unroll_if_needed(node)
                 hopeless = self._going_round(node)
                 if hopeless is not None and (hopeless.state is None or hopeless.busy is not None):
                     self.gave_up = True
@@ -182,12 +186,21 @@ class Strategy(Exploration):
                     self._lost.add(hopeless.state)
                 parent, transition = hopeless.parent, hopeless.transition
                 if parent is None or transition is None or parent.number < first:
+                    if self._is_first and self.summarised:
+                        self.unroll(self.summarised)
                     return False
                 parent.failed.add(transition.thread)
                 for child in parent.children.pop(transition.thread):
                     self.remove(child)
                 self.open.append(parent)
         return True
+
+    def _unroll_if_needed(self, node: Node) -> None:
+        """If a round of a local loop leads to where more is known than it keeps, it has to be looked at."""
+        transition = node.transition
+        loop = transition.target.loop if transition is not None else None
+        if loop in self.summarised and transition in loop.transitions and loop not in node.summaries:
+            self.unroll([loop])
 
     def _is_patient(self) -> bool:
         """Labels with shortcuts make loops that end after a while easy: they are unrolled. Those without are needed for
@@ -234,6 +247,8 @@ class Strategy(Exploration):
         path = node.path_from_root()
         before, changed = [dict(each.label) for each in path], dict(self.labels.changed)
         missing = self.missing(node, other)
+        if missing and other in path and all([self.labels.require(other, fact) for fact in other.summary()]):
+            missing = self.missing(node, other)
         while missing and node.forced < _FORCED and all(self.labels.is_true_on_path(node, fact) for fact in missing):
             node.forced += 1
             if not all([self.labels.require(node, fact, other.label[fact]) for fact in missing]):

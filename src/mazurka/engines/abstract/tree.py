@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from mazurka.engines.abstract.model import Location, Model, Transition
+from mazurka.engines.abstract.model import LocalLoop, Location, Model, Transition
 from mazurka.engines.abstract.proof import Edge, Proof
 from mazurka.engines.abstract.proof import Node as ProofNode
 from mazurka.engines.abstract.terms import Term, array, constant, store
@@ -24,7 +24,11 @@ class Node:
 
     `values` are those of all variables after exactly this path, over the path's inputs, and `path` the conditions under
     which it is taken: what an execution of this path alone knows, while the label holds what matters of it.
-    `inputs` are the names that the inputs of `transition` have there. `feasible`: some inputs lead along the path."""
+    `inputs` are the names that the inputs of `transition` have there. `feasible`: some inputs lead along the path.
+
+    Where a thread has arrived at a local loop that ends, the node may stand for all of its rounds: the `values` of what
+    the loop changes are any, but for what is known of them, which is in `summaries`. From there on, the path is not
+    `exact`: it may go on in ways that no execution takes."""
 
     number: int
     parent: Node | None
@@ -35,6 +39,8 @@ class Node:
     path: tuple[Term, ...] = ()
     inputs: tuple[Term, ...] = ()
     feasible: bool = True
+    summaries: dict[LocalLoop, tuple[Term, ...]] = field(default_factory=dict)
+    exact: bool = True
     label: Label = field(default_factory=dict)
     children: dict[int, list[Node]] = field(default_factory=dict)
     covered_by: Node | None = None
@@ -51,7 +57,7 @@ class Node:
     def state(self) -> tuple[object, ...] | None:
         """The state in which the path ends, if that does not depend on inputs."""
         values = tuple(self.values.values())
-        if not self.feasible or (self.path and any(value.variables for value in values)):
+        if not self.feasible or not self.exact or (self.path and any(value.variables for value in values)):
             return None
         return self.locations, values
 
@@ -76,6 +82,16 @@ class Node:
         for thread, nodes in self.children.items():
             if thread != without:
                 yield from nodes
+
+    def summarised_loops(self) -> set[LocalLoop]:
+        """The local loops on the path whose rounds are left out."""
+        return {loop for node in self.path_from_root() for loop in node.summaries}
+
+    def summary(self) -> tuple[Term, ...]:
+        """What is known of the local loops that threads are in."""
+        known = {loop: facts for node in self.path_from_root() for loop, facts in node.summaries.items()}
+        loops = dict.fromkeys(location.loop for location in self.locations)
+        return tuple(fact for loop in loops if loop is not None for fact in known.get(loop, ()))
 
     def path_from_root(self) -> list[Node]:
         nodes: list[Node] = []

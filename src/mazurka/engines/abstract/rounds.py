@@ -1,0 +1,65 @@
+"""Executions of a path on which the rounds of local loops were left out: what happens in them is found by doing it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+
+from mazurka.engines.abstract.model import LocalLoop, Location, Model, Transition
+from mazurka.engines.abstract.terms import Term, evaluate, evaluate_array
+
+_MOST_ROUNDS = 150_000
+
+# A transition, and the values of its inputs.
+Taken = tuple[Transition, tuple[int, ...]]
+
+_State = dict[Term, int | Sequence[int]]
+
+
+def with_rounds(
+    model: Model, path: Sequence[Taken], condition: Term, unrolled: Container[LocalLoop]
+) -> list[Taken] | None:
+    """The path with all rounds of local loops, but for those that were `unrolled` on it already, if there is an
+    execution that takes it with these inputs, and the condition holds at its end."""
+    state: _State = {
+        variable.term: variable.initial or (0 if variable.term.length is None else (0,) * variable.term.length)
+        for variable in model.variables.values()
+    }
+    run: list[Taken] = []
+    at: dict[int, Location] = {}  # where the threads are that are in loops
+    for transition, inputs in path:
+        loop = transition.source.loop
+        if loop is not None and transition.source.ends and loop not in unrolled:
+            location = at.setdefault(transition.thread, transition.source)
+            if transition in loop.transitions:
+                continue
+            while location is not transition.source or not _is_taken(transition, inputs, state):
+                step = next((each for each in location.transitions if _goes_round(each, loop, state)), None)
+                if step is None or len(run) > len(path) + _MOST_ROUNDS:
+                    return None
+                state = _after(step, (), state)
+                run.append((step, ()))
+                location = step.target
+            del at[transition.thread]
+        if not _is_taken(transition, inputs, state):
+            return None
+        state = _after(transition, inputs, state)
+        run.append((transition, inputs))
+    return run if evaluate(condition, state) else None
+
+
+def _goes_round(transition: Transition, loop: LocalLoop, state: _State) -> bool:
+    return transition in loop.transitions and not transition.inputs and _is_taken(transition, (), state)
+
+
+def _is_taken(transition: Transition, inputs: tuple[int, ...], state: _State) -> bool:
+    before = state | {each.term: value for each, value in zip(transition.inputs, inputs, strict=True)}
+    in_range = all(before[each.term] < evaluate(each.count, before) for each in transition.inputs)  # type: ignore[operator]
+    return in_range and bool(evaluate(transition.condition, before))
+
+
+def _after(transition: Transition, inputs: tuple[int, ...], state: _State) -> _State:
+    before = state | {each.term: value for each, value in zip(transition.inputs, inputs, strict=True)}
+    after = dict(state)
+    for variable, value in transition.assigns.items():
+        after[variable.term] = evaluate_array(value, before) if variable.is_array else evaluate(value, before)
+    return after
