@@ -183,7 +183,7 @@ def _is_noticed(transition: Transition) -> bool:
 def _is_access(location: Location, code: Code) -> bool:
     """Whether it is an access, if only to what never changes."""
     point = location.point
-    silent = any(transition.silent for transition in location.transitions)
+    silent = location.is_silent
     return not silent and point is not None and point.line is not None and code.kinds.get(point.line) in ACCESSES
 
 
@@ -194,7 +194,7 @@ def _gone_round(passing: set[Location]) -> set[Location]:
 
 def _ends(location: Location) -> bool:
     """Whether what a thread does there on its own, round by round, ends natively: the library's loops do."""
-    silent = any(transition.silent for transition in location.transitions)
+    silent = location.is_silent
     return location.ends or (silent and location.point is not None and location.point.operation is not None)
 
 
@@ -229,7 +229,7 @@ class _Places:
         point = location.point
         if point is None or point.line is None or _is_access(location, self._code):
             return None
-        silent = any(transition.silent for transition in location.transitions)
+        silent = location.is_silent
         if point.operation is not None and (silent or point.ordinal != 0 or not self._is_begin(location, point)):
             return None  # somewhere inside of the library
         near = [point.line, *self._near(point.line)]
@@ -371,7 +371,7 @@ def _at_the_same_points(model: Model, points: Points) -> set[Location]:
         for location in thread.locations
         if location.rest is None
         and location not in points.passed
-        and not any(transition.silent for transition in location.transitions)
+        and not location.is_silent
         and not places.isdisjoint(_places([location], points))
     }
 
