@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice, product
 from threading import Timer
 
@@ -34,7 +35,7 @@ from mazurka.engines.abstract.terms import (
     store,
     variable,
 )
-from mazurka.schedules.checker import check
+from mazurka.schedules.checker import check, check_proof
 from mazurka.schedules.sections import program_schedule
 from tests.abstract_models import Builder, equal, less
 
@@ -376,6 +377,59 @@ def test_producers_and_consumers(producers: int, consumers: int, size: int, inte
         assert last is None or (permits(result, last) and not permits(last, result))
         last = result
     assert verdict_of(search) == ("safe", [])
+
+
+def lock_rounds(threads: int) -> Model:
+    """Threads that lock, write and unlock, for ever."""
+    builder = Builder()
+    mutex = builder.variable("mutex", explicit=True)
+    x = builder.variable("x")
+    is_free = equal(mutex.term, constant(0, 32))
+    for _ in range(threads):
+        thread = builder.thread("goes round")
+        builder.step(thread, 1, 2, is_free, {mutex: constant(thread, 32)})
+        builder.step(thread, 2, 3, assigns={x: binary("add", x.term, constant(1, 32))})
+        builder.step(thread, 3, 1, assigns={mutex: constant(0, 32)})
+    return builder.finish()
+
+
+def goes_round_alone(proof: Proof, thread: int) -> bool:
+    """Whether some cycle has no steps but those of one thread."""
+    for start in range(len(proof.nodes)):
+        current, met = start, set()
+        while current not in met:
+            met.add(current)
+            own = [edge for edge in proof.nodes[current].edges if edge.transition.thread == thread]
+            if own:
+                current = proof.uncovered(own[0].target)
+                if current == start:
+                    return True
+    return False
+
+
+@pytest.mark.parametrize(("threads", "most_nodes"), [(2, 15), (3, 30), (4, 60)])
+def test_the_second_schedule_lets_each_thread_go_round_again(threads: int, most_nodes: int) -> None:
+    model = lock_rounds(threads)
+    first, second = islice(Search(model).iterate(), 2)
+    assert isinstance(first, Proof) and isinstance(second, Proof)
+    assert check(model, program_schedule(second)) == []
+    assert len(second.nodes) <= most_nodes
+    for thread in range(1, threads + 1):
+        assert not goes_round_alone(first, thread) and goes_round_alone(second, thread)
+    assert any(len(node.threads) == threads for node in second.nodes)
+
+
+def test_a_proof_without_one_of_its_offers_is_refused() -> None:
+    """Where a cycle is fair to a thread only because it may run there, the checker notices when it may not."""
+    model = lock_rounds(2)
+    _, proof, *_ = (result for result in islice(Search(model).iterate(), 2) if isinstance(result, Proof))
+    refused = 0
+    for node in proof.nodes:
+        for thread in node.threads if len(node.threads) > 1 else ():
+            edges = tuple(edge for edge in node.edges if edge.transition.thread != thread)
+            nodes = (*proof.nodes[: node.number], replace(node, edges=edges), *proof.nodes[node.number + 1 :])
+            refused += any("passed over for ever" in each for each in check_proof(model, replace(proof, nodes=nodes)))
+    assert refused == 2
 
 
 def test_a_program_that_is_safe_under_some_schedules() -> None:

@@ -36,7 +36,7 @@ from mazurka.errors import InputError
 from mazurka.schedules.checker import check, check_proof
 from mazurka.schedules.format import from_json, load, to_json
 from mazurka.schedules.picture import describe, to_dot, to_svg
-from mazurka.schedules.sections import Event, ProgramSchedule, Section, program_schedule
+from mazurka.schedules.sections import Event, ProgramSchedule, Section, program_schedule, section_order
 from tests.abstract_models import Maker
 
 Values = Mapping[Term, int | Sequence[int]]
@@ -164,9 +164,10 @@ def moves(model: Model, state: State, thread: int) -> Iterator[tuple[Transition,
                 yield transition, State(tuple(locations), tuple(after.values()))  # type: ignore[arg-type]
 
 
-def round_robin(model: Model, *, turns: bool, limit: int = 200) -> Proof:
+def round_robin(model: Model, *, turns: bool, limit: int = 200, offers: Random | None = None) -> Proof:
     """A proof with a node for each state that is reached when threads take turns: after a step, or only after they have
-    gone round a loop or cannot run. Where it meets a state again, it is covered."""
+    gone round a loop or cannot run. Where it meets a state again, it is covered. With `offers`, some of the others may
+    run as well."""
     nodes: list[Node] = []
     made: dict[tuple[State, int], int] = {}
 
@@ -188,9 +189,11 @@ def round_robin(model: Model, *, turns: bool, limit: int = 200) -> Proof:
             return place
         made[state, current] = place
         order = [(current + offset) % len(model.threads) for offset in range(len(model.threads))]
-        running = next((thread for thread in order if can_run(model, state, thread)), None)
-        if running is not None and place < limit:
-            edges = []
+        able = [thread for thread in order if can_run(model, state, thread)]
+        edges: list[Edge] = []
+        for running in able if place < limit else ():
+            if running != able[0] and (offers is None or offers.random() < 0.6):
+                continue
             taken: set[Transition] = set()
             for transition, after in moves(model, state, running):
                 if transition.failure is not None or transition in taken:
@@ -199,7 +202,7 @@ def round_robin(model: Model, *, turns: bool, limit: int = 200) -> Proof:
                 switch = turns or transition.back
                 following = (running + 1) % len(model.threads) if switch else running
                 edges.append(Edge(transition, visit(after, following)))
-            nodes[place] = replace(nodes[place], edges=tuple(edges))
+        nodes[place] = replace(nodes[place], edges=tuple(edges))
         return place
 
     visit(initial(model), 0)
@@ -381,8 +384,8 @@ def permitted(schedule: ProgramSchedule) -> list[str]:
 
 
 def unfair(schedule: ProgramSchedule) -> bool:
-    """Whether some thread can be passed over for ever though it can run again and again, in the executions that follow
-    the proof."""
+    """Whether some thread can be passed over for ever though it can run again and again, and is never the one that may
+    run, in the executions that follow the proof."""
     model = schedule.proof.model
     Place = tuple[State, int, Section | None, int]
     begin: Place = (initial(model), 0, None, 0)
@@ -408,14 +411,15 @@ def unfair(schedule: ProgramSchedule) -> bool:
                     pending.append(follower)
 
     def reaches(start: Place, without: int) -> bool:
-        """Whether there is a way from a place back to it without a step of the thread."""
+        """Whether there is a way from a place back to it on which the thread may nowhere run."""
         seen: set[Place] = set()
         todo = [start]
         while todo:
-            for thread, follower in edges[todo.pop()]:
-                if thread != without and follower == start:
+            ways = edges[todo.pop()]
+            for _, follower in ways if without not in {thread for thread, _ in ways} else ():
+                if follower == start:
                     return True
-                if thread != without and follower not in seen:
+                if follower not in seen:
                     seen.add(follower)
                     todo.append(follower)
         return False
@@ -498,8 +502,9 @@ def models(draw: st.DrawFn) -> Model:
 
 
 @st.composite
-def schedules(draw: st.DrawFn, *, elements: bool | None = None) -> ProgramSchedule:
-    proof = round_robin(draw(models()), turns=draw(st.booleans()), limit=60)
+def schedules(draw: st.DrawFn, *, elements: bool | None = None, offers: bool = True) -> ProgramSchedule:
+    choice = Random(draw(st.integers(0, 1000))) if offers and draw(st.booleans()) else None
+    proof = round_robin(draw(models()), turns=draw(st.booleans()), limit=60, offers=choice)
     elements = draw(st.booleans()) if elements is None else elements
     return program_schedule(proof, repeat=draw(st.integers(1, 2)), elements=elements)
 
@@ -541,7 +546,7 @@ def test_every_pair_of_an_order_is_needed(schedule: ProgramSchedule) -> None:
             assert check(model, with_section(schedule, place, replace(section, order=flipped)))
 
 
-@given(schedules())
+@given(schedules(offers=False))
 @settings(max_examples=25, deadline=None)
 def test_every_edge_is_needed(schedule: ProgramSchedule) -> None:
     model = schedule.proof.model
@@ -557,7 +562,7 @@ def mutate(schedule: ProgramSchedule, random: Random) -> ProgramSchedule:
     """The same schedule with some part of it changed."""
     model, proof = schedule.proof.model, schedule.proof
     node = random.choice(proof.nodes)
-    kinds = ["weaken", "strengthen", "negate", "cover", "uncover", "redirect", "transition", "thread", "start"]
+    kinds = ["weaken", "strengthen", "negate", "cover", "uncover", "redirect", "transition", "thread", "start", "offer"]
     if schedule.sections:
         kinds += ["section", "swap", "cut", "end", "order", "index", "value"]
     kind = random.choice(kinds)
@@ -589,6 +594,11 @@ def mutate(schedule: ProgramSchedule, random: Random) -> ProgramSchedule:
         case "thread":
             extra = Edge(random.choice(model.transitions), random.randrange(len(proof.nodes)))
             return with_node(schedule, replace(node, edges=(*node.edges, extra)))
+        case "offer" if len(node.threads) > 1:
+            gone_thread = random.choice(node.threads)
+            fewer = tuple(edge for edge in node.edges if edge.transition.thread != gone_thread)
+            changed = with_node(schedule, replace(node, edges=fewer))
+            return program_schedule(changed.proof) if random.random() < 0.5 else changed
         case "start" if schedule.nodes:
             return replace(schedule, nodes=tuple(random.sample(schedule.nodes, len(schedule.nodes) - 1)))
         case "section":
@@ -687,6 +697,46 @@ def test_an_unfair_cycle_is_rejected() -> None:
     # It may be passed over where it cannot run.
     model.threads[1].entry.enabled = FALSE
     assert check_proof(model, Proof(model, once_and_again)) == []
+
+
+def offering() -> ProgramSchedule:
+    """One thread goes round again and again; where it has gone round, the other one may go as well."""
+    model = elements_model()
+    low, high = model.transitions
+    locations = model.initial_locations
+    nodes = (
+        Node(0, locations, (), (), (Edge(low, 1),)),
+        Node(1, locations, (), (), (Edge(low, 0), Edge(high, 0))),
+    )
+    return program_schedule(Proof(model, nodes))
+
+
+def test_a_cycle_that_passes_an_offer_is_fair() -> None:
+    schedule = offering()
+    model, (first, second) = schedule.proof.model, schedule.proof.nodes
+    assert check(model, schedule) == []
+    assert len(schedule.sections_at(1)) == 2
+    # Without the offer it is not.
+    withdrawn = replace(schedule.proof, nodes=(first, replace(second, edges=second.edges[:1])))
+    assert "may be passed over for ever" in check_proof(model, withdrawn)[0]
+
+
+def test_sections_keep_what_the_proof_offers() -> None:
+    schedule = offering()
+    model = schedule.proof.model
+    kept = tuple(section for section in schedule.sections if (section.start, section.thread) != (1, 1))
+    assert check(model, replace(schedule, sections=kept)) == [
+        "node 1: there is not one section for each edge of thread high"
+    ]
+    # Nor may a section go on where others may run.
+    first, again = (next(each for each in schedule.sections if each.start == start) for start in (0, 1))
+    events = (*first.events, *again.events)
+    order = section_order(events, elements=False)
+    longer = replace(first, events=events, order=order, end=again.end)
+    others = tuple(section for section in schedule.sections if section is not first)
+    assert check(model, replace(schedule, sections=(longer, *others))) == [
+        "section 0: event 1 is a branch, or others may run instead"
+    ]
 
 
 def test_a_thread_that_may_block_is_rejected() -> None:

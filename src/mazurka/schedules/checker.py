@@ -8,10 +8,11 @@ it, so a wrong file is found out whatever is wrong with it:
   that has no edge, is possible.
 - No execution ends too early or leaves out a thread: a thread that may run is enabled, some thread may run unless the
   program has ended, no threads wait for each other in a circle, and nobody is passed over for ever: in the graph
-  without the edges of a thread, that thread is disabled at each node on a cycle, unless all that happens on it is what
-  threads compute on their own in loops that are proved to end.
+  without the nodes at which a thread may run, that thread is disabled at each node on a cycle, unless all that happens
+  on it is what threads compute on their own in loops that are proved to end. (Whoever follows the schedule lets a
+  thread run that may run again and again: that is what it has to promise.)
 - Each section follows the proof without branches, its order keeps all dependent events apart, and the sections that
-  begin where one ends are all that a thread needs.
+  begin where one ends are all that the threads need which may run there.
 """
 
 from __future__ import annotations
@@ -342,18 +343,20 @@ class _Proof:
         return "failed" not in rests and ("exit" in rests or None not in rests)
 
     def _fairness(self) -> None:
-        """That no execution passes over for ever a thread that can run again and again. Such an execution ends up in a
-        strongly connected part of the graph without that thread's edges, and visits a node of it for ever at which the
-        thread may be enabled. It takes infinitely many steps there that are not passing (see `_passing`), so a part
-        that has no others can be left out: no execution stays in it."""
+        """That no execution passes over for ever a thread that can run again and again. Such an execution comes to a
+        point after which the thread never may run, since its turn would come if it might again and again. It ends up
+        in a strongly connected part of the graph without the nodes at which the thread may run, and visits a node of it
+        for ever at which the thread may be enabled. It takes infinitely many steps there that are not passing (see
+        `_passing`), so a part that has no others can be left out: no execution stays in it."""
         nodes = self._proof.nodes
         passing = self._passing()
         for thread in self._model.threads:
+            offered = {node.number for node in nodes if thread.number in node.threads}
             steps = [
                 [
-                    (self._proof.uncovered(edge.target), edge.transition)
+                    (target, edge.transition)
                     for edge in node.edges
-                    if edge.transition.thread != thread.number
+                    if node.number not in offered and (target := self._proof.uncovered(edge.target)) not in offered
                 ]
                 for node in nodes
             ]
@@ -519,19 +522,18 @@ class _Sections:
         return self._problems
 
     def _beginnings(self, number: int) -> None:
-        """That wherever the proof can be at the end of a section, there is one section to follow."""
+        """That wherever the proof can be at the end of a section, there is one section to follow for each thing that a
+        thread which may run there can do."""
         if not 0 <= number < len(self._nodes) or self._nodes[number].covered_by is not None:
             self._problems.append(f"sections begin at node {number}, where executions do not go on")
             return
         node, sections = self._nodes[number], self._schedule.sections_at(number)
-        for thread in {section.thread for section in sections}:
+        for thread in {*node.threads, *(section.thread for section in sections)}:
             firsts = [section.transition for section in sections if section.thread == thread]
             edges = [edge.transition for edge in node.edges if edge.transition.thread == thread]
             if sorted(first.number for first in firsts) != sorted(edge.number for edge in edges):
                 name = self._model.threads[thread].display
                 self._problems.append(f"node {number}: there is not one section for each edge of thread {name}")
-        if node.edges and not sections:
-            self._problems.append(f"node {number}: no section begins there")
 
     def _path(self, section: Section) -> list[str]:
         """That a section follows the proof, and meets a branch only at its beginning."""
@@ -547,8 +549,8 @@ class _Sections:
             edge = next((edge for edge in own if edge.transition is event.transition), None)
             if edge is None or event.node != current:
                 return [f"event {number} does not follow the proof"]
-            if number and len(own) > 1:
-                return [f"event {number} is a branch"]
+            if number and len(self._nodes[current].edges) > 1:
+                return [f"event {number} is a branch, or others may run instead"]
             current = self._schedule.proof.uncovered(edge.target)
         return [] if current == section.end else [f"it does not end at node {section.end}"]
 

@@ -1,4 +1,5 @@
-"""Run a program in the virtual machine as a schedule permits, choosing at random where it leaves a choice.
+"""Run a program in the virtual machine as a schedule permits, choosing at random where it leaves a choice; but a thread
+that was passed over often has its turn, so that one that may run again and again does.
 
 The model is executed side by side with the machine: it says which transition a thread takes, and that the machine
 agrees is checked at each step, as is all that the proof promises. `Departure` tells that a promise was broken.
@@ -22,6 +23,9 @@ from mazurka.schedules.sections import ProgramSchedule
 # its own.
 _ATTEMPTS = 1000
 _LONGEST_STEP = 100_000
+
+# How often others may be chosen instead of a thread before it comes first.
+PATIENCE = 4
 
 
 class Departure(MazurkaError):
@@ -58,7 +62,7 @@ def follow(schedule: Proof | ProgramSchedule, *, seed: int, steps: int = 1000) -
         if isinstance(schedule, ProgramSchedule):
             node = _follow_section(schedule, node, run)
         else:
-            taken = run.take(run.random.choice(proof.nodes[node].threads))
+            taken = run.take(run.choose(proof.nodes[node].threads))
             edge = next((edge for edge in proof.nodes[node].edges if edge.transition is taken), None)
             if edge is None:
                 raise Departure(f"at node {node}, transition {taken.number} has no edge")
@@ -68,7 +72,7 @@ def follow(schedule: Proof | ProgramSchedule, *, seed: int, steps: int = 1000) -
 def _follow_section(schedule: ProgramSchedule, node: int, run: _Run) -> int:
     """Take the events of a section in some order that it permits (the paper's Algorithm 3)."""
     sections = schedule.sections_at(node)
-    taken = run.take(run.random.choice(sorted({section.thread for section in sections})))
+    taken = run.take(run.choose(sorted({section.thread for section in sections})))
     section = next((section for section in sections if section.transition is taken), None)
     if section is None:
         raise Departure(f"at node {node}, no section begins with transition {taken.number}")
@@ -119,7 +123,17 @@ class _Run:
         self._output = bytearray()
         self._waits = [0] * len(names)
         self._longest_waits = [0] * len(names)
+        self._passed = [0] * len(names)  # how often each thread might run and another one was chosen, since it ran
         self._record()
+
+    def choose(self, threads: Sequence[int]) -> int:
+        """One of the threads that may run: any, unless one was passed over too often."""
+        longest = max(threads, key=lambda thread: self._passed[thread])
+        chosen = longest if self._passed[longest] >= PATIENCE else self.random.choice(threads)
+        for thread in threads:
+            self._passed[thread] += 1
+        self._passed[chosen] = 0
+        return chosen
 
     def take(self, thread: int) -> Transition:
         """The next transition of a thread, in the model and in the machine."""

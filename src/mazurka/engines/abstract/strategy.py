@@ -6,8 +6,15 @@ transitions lead to nodes that have a strategy. If that fails for a thread, anot
 (`Close`). Branches that the path to a node excludes are excluded by its label (`Refine`), so that the first strategy
 has few of them: a shortcut (see `labels`).
 
-Later iterations add one more thread at the first node that has one left (`New_Schedule_Start`), and strategies for
-where that leads. The result permits what was found before, and more.
+Later iterations add more threads at nodes that have some left (`New_Schedule_Start`), and strategies for where that
+leads. The result permits what was found before, and more. What makes a program fast is a choice in the cycles in which
+it stays, not at its beginning, so these come first: that anybody may go where somebody has gone round, also the one
+that has; then what else there is.
+
+A cycle is fair if each thread that can run in it takes a step in it, or may run at one of its nodes instead of the
+thread that does: an offer that is made again and again is taken (the paper's Definition 4). Nothing rests on an offer
+that has been withdrawn: a thread is removed from a node only if it was the only one there, and then no cycle goes
+through the node any more; or everything becomes again what it was before the thread was added.
 """
 
 from __future__ import annotations
@@ -21,7 +28,7 @@ from mazurka.engines.abstract.model import Model, Transition
 from mazurka.engines.abstract.proof import Counterexample, Proof
 from mazurka.engines.abstract.solver import Solver
 from mazurka.engines.abstract.terms import FALSE, negation, substitute
-from mazurka.engines.abstract.tree import Node, Snapshot, must_be_idle, proof_of
+from mazurka.engines.abstract.tree import Node, Snapshot, must_be_idle, on_cycles, proof_of
 
 # Coverings that need stronger labels can need stronger labels again, for ever.
 _FORCED = 2
@@ -72,11 +79,12 @@ class Strategy(Exploration):
                     if proof is None:
                         proof = proof_of(self.model, self.root, self.labels.is_possible)
                         yield proof
-                    next_start = self._new_start()
-                    if next_start is None:
+                    starts = self._new_starts()
+                    if not starts:
                         return
-                    if self._add_thread(*next_start):
-                        proof = None
+                    for node, thread in starts:
+                        if not self.stopped and self._add_thread(node, thread):
+                            proof = None
                 return
             except Imprecise:
                 yield from self._new_examples(known)
@@ -145,22 +153,28 @@ class Strategy(Exploration):
                         waiting.append(pair)
         return None
 
-    def _new_start(self) -> tuple[Node, int] | None:
-        """The first node, breadth first, with a thread that could run there as well. One that could as well have run
-        before the last step, which it has nothing to do with, is left out (the paper's `Skip`)."""
+    def _new_starts(self) -> list[tuple[Node, int]]:
+        """Nodes with threads that could run there as well: all threads at those nodes of cycles at which a round has
+        ended, and last those that have gone round, since that they may go round for ever is only fair where all others
+        may go as well. If there are none left, the first thread at the first node of a cycle, breadth first, or else of
+        all nodes. A thread that could as well have run before the last step, which it has nothing to do with, is left
+        out (the paper's `Skip`)."""
+        cycles = on_cycles(self.root)
+        starts: list[list[tuple[Node, int]]] = [[], [], [], []]
         waiting = deque([self.root])
         while waiting:
             node = waiting.popleft()
-            if node.children:
-                for thread in self._order(node):
-                    is_done = thread in node.children or thread in node.failed or node.locations[thread].rest
-                    if not is_done and not is_skipped(node, thread):
-                        return node, thread
+            rounds = _rounds(node) if node in cycles else set()
+            for thread in self._order(node) if node.children else ():
+                is_done = thread in node.children or thread in node.failed or node.locations[thread].rest
+                if not is_done and not is_skipped(node, thread):
+                    urgency = 3 if node not in cycles else 2 if not rounds else 1 if thread in rounds else 0
+                    starts[urgency].append((node, thread))
             for child in chain.from_iterable(node.children.values()):
                 assert child.transition is not None
                 if self.labels.is_possible(node, child.transition):
                     waiting.append(child)
-        return None
+        return starts[0] + starts[1] or starts[2][:1] or starts[3][:1]
 
     def _solve(self, first: int) -> bool:
         """Find strategies for all open nodes; only nodes from number `first` on may change their minds."""
@@ -192,6 +206,7 @@ class Strategy(Exploration):
                 parent.failed.add(transition.thread)
                 for child in parent.children.pop(transition.thread):
                     self.remove(child)
+                assert not parent.children, "an offer on which others may rest is withdrawn"
                 self.open.append(parent)
         return True
 
@@ -349,6 +364,12 @@ class Strategy(Exploration):
                 children.append(child)
         self.attach(node, thread, children)
         return True
+
+
+def _rounds(node: Node) -> set[int]:
+    """The threads that have just gone round a loop when executions come to a node."""
+    arrivals = [each.transition for each in (node, *node.covers)]
+    return {transition.thread for transition in arrivals if transition is not None and transition.back}
 
 
 def _last_steps(example: Counterexample) -> frozenset[Transition]:

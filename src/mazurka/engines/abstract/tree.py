@@ -75,13 +75,17 @@ class Node:
                 return location.thread
         return None
 
-    def successors(self, without: int | None = None) -> Iterator[Node]:
-        """Where executions go from here; if a thread is named, in steps of the others."""
+    def offers(self, thread: int) -> bool:
+        """Whether a thread may run here, in a schedule that is read off this tree: it surely can, and all that it does
+        has nodes."""
+        return bool(self.children.get(thread))
+
+    def successors(self) -> Iterator[Node]:
+        """Where executions go from here."""
         if self.covered_by is not None:
             yield self.covered_by
-        for thread, nodes in self.children.items():
-            if thread != without:
-                yield from nodes
+        for nodes in self.children.values():
+            yield from nodes
 
     def summarised_loops(self) -> set[LocalLoop]:
         """The local loops on the path whose rounds are left out."""
@@ -163,13 +167,16 @@ def _initial(term: Term, initial: int | tuple[int, ...] | None) -> Term:
     return result
 
 
-def between(first: Node, last: Node, without: int) -> set[Node]:
-    """The nodes on ways from `first` to `last` in which one thread takes no step; none if there is no way."""
+def between(first: Node, last: Node, without: int | None = None) -> set[Node]:
+    """The nodes on ways from `first` to `last`; if a thread is named, on those on which it may nowhere run. None if
+    there is no way."""
     before: dict[Node, list[Node]] = {first: []}
     waiting = [first]
     while waiting:
         node = waiting.pop()
-        for successor in node.successors(without):
+        if without is not None and node.offers(without):
+            continue
+        for successor in node.successors():
             if successor not in before:
                 before[successor] = []
                 waiting.append(successor)
@@ -188,8 +195,10 @@ def between(first: Node, last: Node, without: int) -> set[Node]:
 
 def must_be_idle(node: Node, other: Node) -> Iterator[tuple[Node, int]]:
     """Which threads must not be able to run at which nodes, so that every cycle that arises if `other` covers `node` is
-    fair: those that take no step in a cycle, at all nodes of it. A cycle is made of edges of the tree and of coverings,
-    and the last covering that was added to it was asked about; so no cycle of a tree is unfair."""
+    fair: those that may run at no node of a cycle, at all nodes of it. (A thread that may run at a node to which an
+    execution comes again and again gets its turn: whoever follows a schedule sees to that.) A cycle is made of edges of
+    the tree and of coverings, and the last covering that was added to it was asked about; where a thread might run
+    then, it still may, since that is only taken back together with the cycle. So no cycle of a tree is unfair."""
     for location in node.locations:
         cycles = between(other, node, without=location.thread)
         if not _only_pass(cycles, without=location.thread):
@@ -209,20 +218,29 @@ def _only_pass(nodes: set[Node], without: int) -> bool:
     )
 
 
+def on_cycles(root: Node) -> set[Node]:
+    """The nodes to which executions can come again and again."""
+    found: set[Node] = set()
+    for node in root.descendants():
+        if node.covered_by is not None and node not in found:
+            found |= between(node.covered_by, node)
+    return found
+
+
 def proof_of(model: Model, root: Node, is_possible: Callable[[Node, Transition], bool]) -> Proof:
     """The part of a tree that executions can reach, as a proof. (Labels may have become so strong that they exclude
-    transitions which they did not when their children were made.)"""
+    transitions which they did not when their children were made. A thread that may run does not lose all of its edges,
+    though: that others are fair to it may rest on them. If all seem impossible, no execution comes by anyway.)"""
     numbers: dict[Node, int] = {root: 0}
     waiting = deque([root])
     order: list[tuple[Node, list[Node]]] = []
     while waiting:
         node = waiting.popleft()
-        children = [
-            child
-            for thread in sorted(node.children)
-            for child in node.children[thread]
-            if child.transition is not None and is_possible(node, child.transition)
-        ]
+        children: list[Node] = []
+        for thread in sorted(node.children):
+            made = node.children[thread]
+            possible = [child for child in made if child.transition and is_possible(node, child.transition)]
+            children += possible or made
         assert children or node.ended or node.covered_by is not None, f"node {node.number} has no strategy"
         order.append((node, children))
         for successor in children if node.covered_by is None else [node.covered_by]:
