@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mazurka.engines.abstract.model import Access, Failure, Input, Location, Model, Rest, Thread, Transition, Variable
+from mazurka.engines.abstract.solver import Solver
 from mazurka.engines.abstract.terms import TRUE, Term, compare, constant, disjunction, variable
 
 
@@ -106,19 +107,14 @@ class Builder(Maker):
         """Threads can run where one of their transitions can be taken."""
         others = tuple(range(1, len(self.model.threads)))
         self.step(0, 1, 2, starts=others, rest="end")
+        solver = Solver()
         for thread in self.model.threads:
             for location in thread.locations:
                 if location.transitions:
                     location.enabled = disjunction([each.condition for each in location.transitions])
-                    if self._is_total(location):
+                    if solver.implies((), location.enabled):
                         location.enabled = TRUE
         return self.model
-
-    @staticmethod
-    def _is_total(location: Location) -> bool:
-        from mazurka.engines.abstract.solver import Solver
-
-        return Solver().implies((), location.enabled)
 
 
 def number(value: int, width: int = 32) -> Term:

@@ -26,7 +26,8 @@ from mazurka.trace import Trace
 Until = int | Literal["complete"]
 
 # Threads can also get stuck without a bug: at assumptions, or where they compute for ever.
-NO_SCHEDULE = "no schedule was found under which every thread that can run does"
+NO_SCHEDULE = "there is no schedule that is safe, free of deadlocks and fair"
+NO_SCHEDULE_FOUND = "no schedule was found under which every thread that can run does"
 
 _TOO_DEEP = "what is known of some states of the program has become too much"
 
@@ -205,16 +206,28 @@ class _Session:
             if proofs == wanted:
                 break
         else:
-            self.exhausted = not self._stopped
+            self.exhausted = not self._stopped and not self._search.decided
         if self._until == "complete" and not self._stopped:
             self._complete()
-        elif proofs == 0 and self.exhausted:
-            is_unsafe = bugs > 0 and not self._search.gave_up
-            self.verdict, self.reason = ("unsafe", None) if is_unsafe else (None, NO_SCHEDULE)
+        elif proofs == 0 and not self._stopped:
+            self._decide(has_bugs=bugs > 0)
 
     def stop(self) -> None:
         self._stopped = True
         self._search.stop()
+
+    def _decide(self, *, has_bugs: bool) -> None:
+        """Whether there is a schedule after all, if the iterations have found none."""
+        answer = self._search.has_schedule()
+        if self._search.proof is not None:
+            self._put(self._search.proof)
+            self.exhausted = False  # it is one of them, not all that there are
+        elif answer is None:
+            self.reason = self._search.undecided
+        elif has_bugs:
+            self.verdict = "unsafe"
+        else:
+            self.reason = NO_SCHEDULE
 
     def _complete(self) -> None:
         rest = self._search.complete()
@@ -224,6 +237,10 @@ class _Session:
             except StopIteration as end:
                 self.verdict = end.value
                 break
+        if self.verdict is None:
+            self.reason = self._search.undecided
+        elif not self._stopped:
+            self._search.has_schedule()
         if self._search.proof is not None and self._search.proof is not self._proof:
             self._put(self._search.proof)
 

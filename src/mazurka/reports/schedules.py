@@ -9,12 +9,12 @@ from typing import TextIO
 from mazurka.engines.abstract.search import SearchProgress
 from mazurka.escaping import visible
 from mazurka.reports import text
-from mazurka.scheduling import NO_SCHEDULE, Iteration, Outcome, SafeIteration, UnsafeIteration
+from mazurka.scheduling import NO_SCHEDULE_FOUND, Iteration, Outcome, SafeIteration, UnsafeIteration
 
 _VERDICTS = {
     "safe": "safe: no schedule of the program leads to a bug",
     "partially safe": "partially safe: some schedules lead to a bug, others never do",
-    "unsafe": "unsafe: no schedule was found that is safe, free of deadlocks and fair, and none is left to try",
+    "unsafe": "unsafe: no schedule is safe: each one fails, gets into a deadlock or is unfair, for some inputs",
 }
 
 
@@ -52,7 +52,7 @@ def summary(outcome: Outcome) -> str:
     have = f"{text.counted(safe, 'safe schedule')} and {text.counted(unsafe, 'bug')} so far"
     if outcome.verdict is not None:
         doubt = "if integers had no limits, " if outcome.integers == "mathematical" else ""
-        but = f"; but {NO_SCHEDULE}" if outcome.verdict == "safe" and outcome.schedule is None else ""
+        but = f"; but {NO_SCHEDULE_FOUND}" if outcome.verdict == "safe" and outcome.schedule is None else ""
         return f"{doubt}{_VERDICTS[outcome.verdict]}{but} ({took})"
     if outcome.reason is not None:
         return f"incomplete: {outcome.reason}; {have} ({took})"

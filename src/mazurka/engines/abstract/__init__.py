@@ -19,6 +19,8 @@ labels.py      ... what is known at their nodes: weakest preconditions
 exploration.py ... how they grow, and what goes wrong on the way
 strategy.py    incomplete verification results: schedules that are safe, deadlock-free and fair
 complete.py    complete verification: all schedules
+states.py      all states of a model, one by one
+game.py        ... whether there is a safe schedule at all, and which
 search.py      the face of it all
 """
 

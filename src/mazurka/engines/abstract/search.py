@@ -8,12 +8,17 @@ from typing import Literal
 
 from mazurka.engines.abstract.complete import Complete
 from mazurka.engines.abstract.exploration import Counters
+from mazurka.engines.abstract.game import winning_proof, winning_states
 from mazurka.engines.abstract.model import Model
 from mazurka.engines.abstract.proof import Counterexample, Proof
 from mazurka.engines.abstract.solver import Integers, Interrupted, Solver
+from mazurka.engines.abstract.states import OutOfReach, States
 from mazurka.engines.abstract.strategy import Strategy
 
 FinalVerdict = Literal["safe", "partially safe", "unsafe"]
+
+_UNKNOWN = "it is not known whether there is a safe schedule: none was found"
+_UNSEEN = "there are safe schedules, but they depend on values that do not show in which way threads go"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +30,20 @@ class SearchProgress:
 
 
 class Search:
-    """`proof` is that of the last incomplete verification result. `gave_up`: there may be one that was not found."""
+    """`proof` is that of the last incomplete verification result. `undecided` is why it is not known whether there is
+    one, after `has_schedule` has answered that; `decided`, that it was not the iterations that told."""
 
     def __init__(self, model: Model, *, integers: Integers = "bits") -> None:
         self.model = model
         self.proof: Proof | None = None
+        self.undecided: str | None = None
+        self.decided = False
+        self._integers = integers
         self._solver = Solver(integers)
         self._counters = Counters()
         self._strategy = Strategy(model, self._solver, self._counters)
         self._iterations = self._strategy.iterate()
         self._complete = Complete(model, self._solver, self._counters, shortcuts=False)
-
-    @property
-    def gave_up(self) -> bool:
-        return self._strategy.gave_up
 
     def stop(self) -> None:
         """End all searches at the next node. May be called at any time, from any thread or signal handler."""
@@ -59,11 +64,18 @@ class Search:
                 return
             if isinstance(result, Proof):
                 self.proof = result
-            yield result
+            if result is None:  # what takes long may have no end: a game may tell
+                self.has_schedule()
+                result = self.proof if self.decided else None
+                if self.decided:
+                    self._iterations = iter(())
+            if result is not None:
+                yield result
 
     def complete(self) -> Generator[Counterexample, None, FinalVerdict | None]:
-        """Everything that can go wrong in any schedule; in the end the verdict, or None if it was stopped or gave up.
-        If something goes wrong, the verdict depends on whether there is an incomplete verification result."""
+        """Everything that can go wrong in any schedule; in the end the verdict, or None if it was stopped or is not
+        known. If something goes wrong, it depends on whether there is a schedule under which nothing does: "unsafe" is
+        said only if it is certain that there is none."""
         wrong = False
         try:
             for example in self._complete.run():
@@ -79,6 +91,32 @@ class Search:
             return None
         if not wrong:
             return "safe"
+        return {True: "partially safe", False: "unsafe", None: None}[self.has_schedule()]
+
+    def has_schedule(self) -> bool | None:
+        """Whether there is a schedule under which the program is safe, free of deadlocks and fair. Where none was found
+        by iterations, a game on all states decides it, if these are not too many. If there is one, it is `proof` from
+        then on. None: it is not known, or it was stopped."""
         if self.proof is not None:
-            return "partially safe"
-        return None if self.gave_up else "unsafe"
+            return True
+        if self.decided or self.undecided is not None:
+            return False if self.decided else None
+        if self._integers != "bits":
+            self.undecided = f"{_UNKNOWN}, and with integers that have no limits not all states can be looked at"
+            return None
+        try:
+            states = States(self.model, self._solver, lambda: self._complete.stopped)
+            winning = winning_states(states)
+            self.decided = 0 not in winning
+            if self.decided:
+                return False
+            self.proof = winning_proof(states, winning)
+        except Interrupted:
+            return None
+        except OutOfReach as problem:
+            self.undecided = f"{_UNKNOWN}, and {problem}"
+            return None
+        self.decided = self.proof is not None
+        if not self.decided:
+            self.undecided = _UNSEEN
+        return self.decided or None

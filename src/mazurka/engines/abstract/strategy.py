@@ -43,10 +43,9 @@ class _OtherLabels(Exception):
 
 
 class Strategy(Exploration):
-    """`stopped` ends the search at the next node. `gave_up`: it has ended although there may be a strategy."""
+    """`stopped` ends the search at the next node. It can also end although there is a strategy."""
 
     stopped = False
-    gave_up = False
 
     def __init__(self, model: Model, solver: Solver, counters: Counters) -> None:
         self._patience = _PATIENCE
@@ -60,9 +59,9 @@ class Strategy(Exploration):
         self._is_first = True  # whether this is the first iteration
         self._spent_before = self.made + self.solver.work
 
-    def iterate(self) -> Iterator[Proof | Counterexample]:
+    def iterate(self) -> Iterator[Proof | Counterexample | None]:
         """The results of the iterations. When the search has begun anew, what the last proof permits comes first, and
-        is not yielded again."""
+        is not yielded again. None: it will take more patience, if it leads to anything."""
         proof: Proof | None = None  # the last one
         known: set[object] = set()  # where those counterexamples end that have been yielded
         while True:
@@ -94,9 +93,9 @@ class Strategy(Exploration):
                 if not self.labels.shortcuts:
                     self._patience *= 2
                     self._only_shortcuts = True
-                    self.gave_up = self._patience > _ENOUGH
-                    if self.gave_up:
+                    if self._patience > _ENOUGH:
                         return
+                    yield None
                 self.labels.shortcuts = not self.labels.shortcuts
                 self.begin()
 
@@ -190,8 +189,6 @@ class Strategy(Exploration):
             elif not self._close(node):
                 self._unroll_if_needed(node)
                 hopeless = self._going_round(node)
-                if hopeless is not None and (hopeless.state is None or hopeless.busy is not None):
-                    self.gave_up = True
                 if hopeless is None and not self._expand(node):
                     hopeless = node
             self.reopen()

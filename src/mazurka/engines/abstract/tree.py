@@ -148,22 +148,24 @@ class Snapshot:
 
 
 def root_of(model: Model) -> Node:
-    values = {variable.term: _initial(variable.term, variable.initial) for variable in model.variables.values()}
+    values = {
+        variable.term: variable.term if variable.initial is None else constant_of(variable.term, variable.initial)
+        for variable in model.variables.values()
+    }
     explicit = {each.term: values[each.term] for each in model.variables.values() if each.explicit}
     return Node(0, None, None, model.initial_locations, explicit, values)
 
 
-def _initial(term: Term, initial: int | tuple[int, ...] | None) -> Term:
-    if initial is None:
-        return term
-    if isinstance(initial, int):
-        return constant(initial, term.width)
+def constant_of(term: Term, value: int | tuple[int, ...]) -> Term:
+    """A value of a variable, as a term."""
+    if isinstance(value, int):
+        return constant(value, term.width)
     assert term.length is not None
-    usual = max(set(initial), key=initial.count)
+    usual = max(set(value), key=value.count)
     result = array(constant(usual, term.width), term.length)
-    for index, value in enumerate(initial):
-        if value != usual:
-            result = store(result, constant(index, 64), constant(value, term.width))
+    for index, element in enumerate(value):
+        if element != usual:
+            result = store(result, constant(index, 64), constant(element, term.width))
     return result
 
 

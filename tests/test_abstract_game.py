@@ -1,0 +1,238 @@
+"""Whether there is a safe schedule at all: the game on all states against one that is solved in another way, and models
+for which the answer is known."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from mazurka.engines.abstract.model import Input, Model
+from mazurka.engines.abstract.proof import Proof
+from mazurka.engines.abstract.search import Search
+from mazurka.engines.abstract.terms import TRUE, binary, compare, constant, negation, variable
+from mazurka.schedules.checker import check
+from mazurka.schedules.sections import program_schedule
+from tests.abstract_models import Builder, equal, number
+from tests.oracle.model_states import States, random_model
+from tests.oracle.schedule_game import has_blind_schedule, has_schedule
+from tests.test_abstract_search import verdict_of
+
+
+def expected_answer(states: States) -> bool | None:
+    """None: there is a schedule, but only such as depend on values."""
+    if not has_schedule(states):
+        return False
+    return True if has_blind_schedule(states) else None
+
+
+def check_games(seeds: range, most_states: int) -> Counter[str]:
+    totals: Counter[str] = Counter()
+    for seed in seeds:
+        model = random_model(seed, inputs=seed % 2 == 1)
+        states = States(model)
+        if len(states.successors) > most_states:
+            continue
+        search = Search(model)
+        answer = search.has_schedule()
+        assert answer == expected_answer(states), seed
+        assert (search.proof is not None) == (answer is True), seed
+        if search.proof is not None:
+            assert_proved(search)
+        totals[str(answer)] += 1
+        totals["only fairness is in the way"] += answer is False and states.has_safe_strategy()
+        totals["must be avoided"] += answer is True and bool(states.kinds)
+    return totals
+
+
+def check_verdicts(seeds: range, most_states: int) -> Counter[str]:
+    totals: Counter[str] = Counter()
+    for seed in seeds:
+        model = random_model(seed, inputs=seed % 2 == 1)
+        states = States(model)
+        if len(states.successors) > most_states:
+            continue
+        search = Search(model)
+        verdict, found = verdict_of(search)
+        assert {example.kind for example in found} == states.kinds, seed
+        names = {True: "partially safe", False: "unsafe", None: None}
+        assert verdict == (names[expected_answer(states)] if states.kinds else "safe"), seed
+        if verdict == "partially safe":
+            assert_proved(search)
+        totals[str(verdict)] += 1
+    return totals
+
+
+def assert_proved(search: Search) -> None:
+    assert search.proof is not None
+    assert check(search.model, program_schedule(search.proof)) == []
+
+
+def test_games_are_won_and_lost_as_they_should_be() -> None:
+    totals = check_games(range(200), 40)
+    assert totals["True"] > 50 and totals["False"] > 50
+    assert totals["only fairness is in the way"] > 10 and totals["must be avoided"] > 10
+
+
+def test_verdicts_are_exact() -> None:
+    totals = check_verdicts(range(1000, 1040), 30)
+    assert totals["safe"] > 10 and totals["unsafe"] > 10 and totals["partially safe"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(8))
+def test_many_games(chunk: int) -> None:
+    totals = check_games(range(10_000 + chunk * 500, 10_500 + chunk * 500), 200)
+    assert totals["None"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(8))
+def test_many_verdicts(chunk: int) -> None:
+    check_verdicts(range(20_000 + chunk * 60, 20_060 + chunk * 60), 100)
+
+
+# --------------------------------------------------------------------------------------------------- certain models
+
+
+def explicit_proof(model: Model) -> Proof:
+    """What the game finds, without any iterations."""
+    search = Search(model)
+    assert search.has_schedule() is True
+    assert_proved(search)
+    assert search.proof is not None
+    return search.proof
+
+
+def test_starving_is_no_way_out() -> None:
+    """One thread fails as soon as it runs; that the other one goes on for ever does not help."""
+    builder = Builder()
+    fails, spins = builder.thread("fails"), builder.thread("spins")
+    builder.step(fails, 1, 2, failure="assertion")
+    builder.step(spins, 1, 1)
+    assert verdict_of(Search(builder.finish()))[0] == "unsafe"
+
+
+def test_starving_is_fair_where_a_thread_cannot_run() -> None:
+    """The same, if the thread can only run when a gate is open, and the other one need not open it."""
+    builder = Builder()
+    gate = builder.variable("gate", width=1)
+    fails, spins = builder.thread("fails"), builder.thread("spins")
+    builder.step(fails, 1, 2, gate.term, failure="assertion", touches=[gate])
+    opens = Input(variable("opens", 2), constant(2, 2))
+    builder.step(spins, 1, 2)
+    builder.step(spins, 2, 1)
+    assert verdict_of(Search(builder.finish()))[0] == "safe"
+    # Nobody but its input decides whether it is opened: then nobody can prevent it.
+    builder = Builder()
+    gate = builder.variable("gate", width=1)
+    fails, spins = builder.thread("fails"), builder.thread("spins")
+    builder.step(fails, 1, 2, gate.term, failure="assertion", touches=[gate])
+    is_open = equal(opens.term, constant(1, 2))
+    builder.step(spins, 1, 1, is_open, {gate: TRUE}, inputs=[opens])
+    builder.step(spins, 1, 1, negation(is_open), {}, inputs=[opens])
+    assert verdict_of(Search(builder.finish()))[0] == "unsafe"
+
+
+def guessing(*, shows: bool) -> Model:
+    """A thread reads 0 or 1; then first one and then the other of two more must run, which depends on what was read.
+    shows: whether it takes another way for each value."""
+    builder = Builder()
+    x, order = builder.variable("x", width=2), builder.variable("order", width=2)
+    reads = builder.thread("reads")
+    entered = Input(variable("entered", 2), constant(2, 2))
+    if shows:
+        is_zero = equal(entered.term, constant(0, 2))
+        builder.step(reads, 1, 2, is_zero, {x: constant(1, 2)}, inputs=[entered])
+        builder.step(reads, 1, 3, negation(is_zero), {x: constant(2, 2)}, inputs=[entered])
+        builder.step(reads, 2, 4, rest="end")
+        builder.step(reads, 3, 4, rest="end")
+    else:
+        after = binary("add", entered.term, constant(1, 2))
+        builder.step(reads, 1, 4, assigns={x: after}, inputs=[entered], rest="end")
+    for mine in (1, 2):
+        thread = builder.thread("follows")
+        is_right = binary("or", equal(x.term, constant(mine, 2)), negation(equal(order.term, constant(0, 2))))
+        builder.step(thread, 1, 2, is_right, {order: constant(1, 2)}, touches=[x], rest="end")
+        builder.step(thread, 1, 3, negation(is_right), failure="assertion", touches=[x, order])
+    return builder.finish()
+
+
+def test_a_schedule_may_depend_on_the_way_that_a_thread_takes() -> None:
+    assert verdict_of(Search(guessing(shows=True)))[0] == "partially safe"
+    explicit_proof(guessing(shows=True))
+
+
+def test_a_schedule_cannot_depend_on_values_that_do_not_show() -> None:
+    search = Search(guessing(shows=False))
+    assert verdict_of(search)[0] is None
+    assert search.proof is None
+    assert search.undecided is not None and "depend on values" in search.undecided
+
+
+def wide_input(*, keeps: bool) -> Model:
+    """A thread reads any number of 32 bits and ends if it is 7; another one fails if it runs before. keeps: whether it
+    also adds the number to what somebody looks at later."""
+    builder = Builder()
+    done, total = builder.variable("done", width=1), builder.variable("total")
+    reads, late = builder.thread("reads"), builder.thread("late")
+    entered = Input(variable("entered", 32), constant(0xFFFFFFFF, 32))
+    is_seven = equal(entered.term, number(7))
+    sums = {total: binary("add", total.term, entered.term)}
+    builder.step(reads, 1, 2, is_seven, {done: TRUE, **sums}, inputs=[entered], rest="end")
+    builder.step(reads, 1, 3, negation(is_seven), {done: TRUE, **sums}, inputs=[entered])
+    builder.step(reads, 3, 2, equal(total.term, total.term) if not keeps else compare("ult", total.term, number(9)))
+    if keeps:
+        builder.step(reads, 3, 2, negation(compare("ult", total.term, number(9))), touches=[total])
+    builder.step(late, 1, 2, done.term, rest="end", touches=[done])
+    builder.step(late, 1, 3, negation(done.term), failure="assertion", touches=[done])
+    return builder.finish()
+
+
+def test_inputs_of_a_large_range_are_taken_together() -> None:
+    assert len(explicit_proof(wide_input(keeps=False)).nodes) < 10
+    search = Search(wide_input(keeps=True))
+    assert search.has_schedule() is None
+    assert search.undecided is not None and "it is not known whether there is a safe schedule" in search.undecided
+
+
+def test_what_nobody_looks_at_makes_no_states() -> None:
+    """A counter of 32 bits that goes round for ever, and an assertion that must fail in the end."""
+    builder = Builder()
+    count, rounds = builder.variable("count"), builder.variable("rounds", width=2)
+    thread = builder.thread("counts")
+    more = {count: binary("add", count.term, number(1)), rounds: binary("add", rounds.term, constant(1, 2))}
+    is_three = equal(rounds.term, constant(3, 2))
+    builder.step(thread, 1, 1, negation(is_three), more)
+    builder.step(thread, 1, 2, is_three, failure="assertion", touches=[rounds])
+    assert verdict_of(Search(builder.finish()))[0] == "unsafe"
+
+
+def test_unsafe_is_not_said_where_there_are_too_many_states() -> None:
+    """It fails under all schedules, but that takes more states than can be looked at."""
+    builder = Builder()
+    count = builder.variable("count")
+    for _ in range(2):
+        thread = builder.thread("counts")
+        is_many = equal(count.term, number(1_000_000))
+        builder.step(thread, 1, 1, negation(is_many), {count: binary("add", count.term, number(1))})
+        builder.step(thread, 1, 2, is_many, failure="assertion", touches=[count])
+    search = Search(builder.finish())
+    assert search.has_schedule() is None
+    assert search.undecided is not None and "more than" in search.undecided
+
+
+def test_a_thread_that_computes_for_ever_is_interrupted() -> None:
+    """Nobody notices what it does, but the others have their turns; and the assertion depends on their order."""
+    builder = Builder()
+    x = builder.variable("x", width=1)
+    computes, writes, reads = (builder.thread(name) for name in ("computes", "writes", "reads"))
+    builder.step(computes, 1, 1, silent=True)
+    builder.step(writes, 1, 2, assigns={x: TRUE}, rest="end")
+    builder.step(reads, 1, 2, x.term, rest="end", touches=[x])
+    builder.step(reads, 1, 3, negation(x.term), failure="assertion", touches=[x])
+    search = Search(builder.finish())
+    assert verdict_of(search)[0] == "partially safe"
+    assert_proved(search)
+    proof = explicit_proof(search.model)
+    assert {edge.transition.thread for node in proof.nodes for edge in node.edges} == {0, computes, writes, reads}
