@@ -54,7 +54,7 @@ def check_proof(model: Model, proof: Proof) -> list[str]:
     return _Proof(model, proof).problems()
 
 
-class _Facts:
+class Facts:
     """What is known of some states. Constants among it come first: they decide most questions without a solver."""
 
     def __init__(self, facts: Iterable[Term]) -> None:
@@ -74,14 +74,14 @@ class _Facts:
                 self.others = frozenset(other for other in self.others if pair[0] not in other.variables)
 
 
-class _Prover:
+class Prover:
     """Whether facts imply others. Each question is asked once, of a new solver."""
 
     def __init__(self) -> None:
         self._answers: dict[tuple[frozenset[Term], Term], bool] = {}
         self._made: dict[Term, Any] = {}
 
-    def implies(self, facts: _Facts, goal: Term) -> bool:
+    def implies(self, facts: Facts, goal: Term) -> bool:
         goal = substitute(goal, facts.known)
         if goal.is_true or goal in facts.others or FALSE in facts.others:
             return True
@@ -190,13 +190,13 @@ _OF_NUMBERS = {
 }
 
 
-def _claims(model: Model, node: Node) -> list[Term]:
+def claims_of(model: Model, node: Node) -> list[Term]:
     """All that a node says of its states."""
     explicit = [(model.variables[name].term, value) for name, value in node.explicit]
     return [compare("eq", term, constant(value, term.width)) for term, value in explicit] + list(node.label)
 
 
-def _step_facts(transition: Transition) -> list[Term]:
+def step_facts(transition: Transition) -> list[Term]:
     """What holds in a state in which the transition is taken."""
     inputs = [compare("ult", entry.term, entry.count) for entry in transition.inputs]
     return [*inputs, transition.condition]
@@ -206,14 +206,14 @@ class _Proof:
     def __init__(self, model: Model, proof: Proof) -> None:
         self._model = model
         self._proof = proof
-        self._prover = _Prover()
+        self._prover = Prover()
         self._problems: list[str] = []
 
     def problems(self) -> list[str]:
         self._form()
         if not self._problems:  # what follows relies on the form
-            self._claims = [_claims(self._model, node) for node in self._proof.nodes]
-            self._facts = [_Facts(claims) for claims in self._claims]
+            self._claims = [claims_of(self._model, node) for node in self._proof.nodes]
+            self._facts = [Facts(claims) for claims in self._claims]
             self._beginning()
             for node in self._proof.nodes:
                 if node.covered_by is None:
@@ -265,7 +265,7 @@ class _Proof:
             if variable.initial is not None
         }
         for fact in self._claims[0]:
-            if not self._prover.implies(_Facts(()), substitute(fact, values)):
+            if not self._prover.implies(Facts(()), substitute(fact, values)):
                 self._say(root, f"{fact} does not hold when the program begins")
 
     def _covering(self, node: Node, other: Node) -> None:
@@ -335,8 +335,8 @@ class _Proof:
                 where = f"after transition {transition.number}, at node {target.number},"
                 self._say(node, f"{where} {fact} may not hold")
 
-    def _facts_during(self, node: Node, transition: Transition) -> _Facts:
-        return _Facts([*self._claims[node.number], *_step_facts(transition)])
+    def _facts_during(self, node: Node, transition: Transition) -> Facts:
+        return Facts([*self._claims[node.number], *step_facts(transition)])
 
     def _has_ended(self, node: Node) -> bool:
         rests = [location.rest for location in node.locations]
@@ -360,7 +360,7 @@ class _Proof:
                 ]
                 for node in nodes
             ]
-            for part in _components([sorted({target for target, _ in each}) for each in steps]):
+            for part in components([sorted({target for target, _ in each}) for each in steps]):
                 inside = [step for number in part for target, step in steps[number] if target in part]
                 if passing.issuperset(inside):
                     continue
@@ -386,7 +386,7 @@ class _Proof:
                 for variable in transition.assigns
             }
             own = {variable.term for variable in self._model.variables.values()} - assigned
-            steps = {each: _step_facts(each) for each in silent}
+            steps = {each: step_facts(each) for each in silent}
             staying = [each for part in _parts(steps) if not self._ends(part, 0, own) for each in part]
             endless = {each.source for each in staying}
             passing |= {each for each in silent if each.source not in endless}
@@ -403,22 +403,22 @@ class _Proof:
         left: dict[Transition, list[Term]] = {}
         for transition, facts in steps.items():
             after = substitute(rank, {variable.term: value for variable, value in transition.assigns.items()})
-            if not self._prover.implies(_Facts(facts), compare("ule", after, rank)):
+            if not self._prover.implies(Facts(facts), compare("ule", after, rank)):
                 return False
             kept = [*facts, compare("eq", after, rank)]
-            if not self._prover.implies(_Facts(kept), FALSE):
+            if not self._prover.implies(Facts(kept), FALSE):
                 left[transition] = kept
         return all(self._ends(part, level + 1, own) for part in _parts(left))
 
     def _place(self, location: Location) -> str:
-        return _place(self._model, location)
+        return place_of(self._model, location)
 
 
 def _can_be(variable: Variable, value: int) -> bool:
     return not variable.is_array and 0 <= value < 1 << variable.term.width
 
 
-def _place(model: Model, location: Location) -> str:
+def place_of(model: Model, location: Location) -> str:
     source = location.point.source if location.point else None
     where = f" ({source.file}:{source.line})" if source else f" (location {location.number})"
     return f"thread {model.threads[location.thread].display}{where}"
@@ -465,11 +465,11 @@ def _parts(steps: dict[Transition, list[Term]]) -> list[dict[Transition, list[Te
         successors[numbers[each.source]].append(numbers[each.target])
     return [
         {each: facts for each, facts in steps.items() if {numbers[each.source], numbers[each.target]} <= part}
-        for part in _components(successors)
+        for part in components(successors)
     ]
 
 
-def _components(successors: Sequence[Sequence[int]]) -> list[set[int]]:
+def components(successors: Sequence[Sequence[int]]) -> list[set[int]]:
     """The strongly connected components of a graph that have an edge inside (Tarjan's algorithm, without recursion)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}
@@ -503,12 +503,17 @@ def _components(successors: Sequence[Sequence[int]]) -> list[set[int]]:
     return found
 
 
+def on_cycles(successors: Sequence[Sequence[int]]) -> list[int]:
+    """The nodes of a graph that lie on some cycle."""
+    return sorted(node for component in components(successors) for node in component)
+
+
 class _Sections:
     def __init__(self, model: Model, schedule: ProgramSchedule) -> None:
         self._model = model
         self._schedule = schedule
         self._nodes = schedule.proof.nodes
-        self._prover = _Prover()
+        self._prover = Prover()
         self._problems: list[str] = []
 
     def problems(self) -> list[str]:
@@ -558,7 +563,7 @@ class _Sections:
         """That the values and indices which events are said to have are theirs."""
         problems = []
         for number, event in enumerate(section.events):
-            facts = _Facts([*_claims(self._model, self._nodes[event.node]), *_step_facts(event.transition)])
+            facts = Facts([*claims_of(self._model, self._nodes[event.node]), *step_facts(event.transition)])
             if not all(_can_be(variable, value) for variable, value in event.values.items()):
                 problems.append(f"event {number} has a value that is not one of its variable's")
                 continue
