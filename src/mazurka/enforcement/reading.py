@@ -1,0 +1,289 @@
+"""The tables that a built program follows, read from the C text that is compiled.
+
+Constants and the members of structures come from the header that the compiler reads as well, so that a number means
+here what it means there. Whatever is not understood is an error: what is checked must be all that there is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files as resources
+from typing import Any
+
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_ENUM = re.compile(r"\benum \{([^}]*)\}")
+_STRUCT = re.compile(r"\bstruct (\w+) \{([^}]*)\};")
+_TOKEN = re.compile(r'\s*(?:(-?\d+)[uUlL]*|(\w+)|("(?:[^"\\]|\\.)*")|([{}\[\],;=+*]))')
+_END = re.compile(r"\s*\Z")
+
+_LARGEST = {"uint16_t": (1 << 16) - 1, "uint32_t": (1 << 32) - 1, "uint64_t": (1 << 64) - 1, "int32_t": (1 << 31) - 1}
+
+
+class Unreadable(Exception):
+    """The text is not one of tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`waits` are pairs of a thread and a clock."""
+
+    point: int
+    flags: int
+    waits: tuple[tuple[int, int], ...]
+    redirect: int
+    clock: int
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    thread: int
+    begin: int
+    arrival: int
+    section: int
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A `struct section`, with the steps of each thread."""
+
+    options: tuple[Option, ...]
+    events: tuple[int, ...]
+    previous: tuple[int, ...]
+    standing: tuple[int, ...]
+    lanes: tuple[tuple[Step, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PointEntry:
+    threads: int
+    always: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    threads: int
+    stages: tuple[Stage, ...]
+    points: tuple[PointEntry, ...]
+    children: frozenset[tuple[int, int, int]]
+    area_size: int
+    constants: tuple[int, ...]
+
+
+@cache
+def header() -> tuple[Mapping[str, int], Mapping[str, tuple[tuple[str, str], ...]]]:
+    """The enumerators of the runtime's header, and the types and names of the members of its structures."""
+    text = _COMMENT.sub("", (resources("mazurka.enforcement") / "runtime" / "schedule.h").read_text())
+    values: dict[str, int] = {}
+    for body in _ENUM.findall(text):
+        following = 0
+        for entry in filter(None, map(str.strip, body.split(","))):
+            name, _, value = entry.partition("=")
+            following = int(value) if value else following
+            values[name.strip()] = following
+            following += 1
+    structures: dict[str, tuple[tuple[str, str], ...]] = {}
+    for name, body in _STRUCT.findall(text):
+        members: list[tuple[str, str]] = []
+        for declaration in filter(None, map(str.strip, body.split(";"))):
+            first, *others = declaration.split(",")
+            type_, member = first.rsplit(maxsplit=1)
+            members += [(type_, each.strip().lstrip("*")) for each in (member, *others)]
+        structures[name] = tuple(members)
+    return values, structures
+
+
+def read_tables(text: str) -> Tables:
+    return _Reader(text).tables()
+
+
+def _tokens(text: str) -> Iterator[int | str]:
+    """Numbers, and all else as it stands."""
+    position = 0
+    while (match := _TOKEN.match(text, position)) is not None:
+        position = match.end()
+        yield int(match[1]) if match[1] else match[match.lastindex or 0]
+    if _END.match(text, position) is None:
+        raise Unreadable(f"unexpected text: {text[position : position + 40].strip()!r}")
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        first, _, rest = text.partition("\n")
+        if first.strip() != '#include "schedule.h"':
+            raise Unreadable("the tables do not begin with the header of the runtime")
+        self._constants, self._structures = header()
+        self._tokens = list(_tokens(rest))
+        self._position = 0
+        self._found: dict[str, tuple[str, Any]] = {}
+        while self._position < len(self._tokens):
+            self._declaration()
+
+    def _next(self) -> int | str:
+        if self._position == len(self._tokens):
+            raise Unreadable("the tables end too early")
+        self._position += 1
+        return self._tokens[self._position - 1]
+
+    def _declaration(self) -> None:
+        """A constant, as `const TYPE NAME = VALUE;` or `const TYPE NAME[] = {...};`."""
+        words: list[str] = []
+        while (token := self._next()) not in ("=", "["):
+            words.append(str(token))
+        if token == "[" and [self._next(), self._next()] != ["]", "="]:
+            raise Unreadable("the length of a table is not left to the compiler")
+        *type_, name = words
+        if "const" not in type_ or name in self._found:
+            raise Unreadable(f"'{name}' is not a constant, or there twice")
+        value = self._value()
+        if self._next() != ";":
+            raise Unreadable(f"'{name}' does not end where it should")
+        self._found[name] = (" ".join(word for word in type_ if word not in ("static", "const", "*")), value)
+
+    def _value(self) -> Any:
+        token = self._next()
+        if token == "{":
+            values: list[Any] = []
+            while self._tokens[self._position] != "}":
+                values.append(self._value())
+                if self._tokens[self._position] != ",":
+                    break
+                self._next()
+            if self._next() != "}":
+                raise Unreadable("a table is not closed")
+            return values
+        if isinstance(token, str) and not token.startswith('"'):
+            if self._position < len(self._tokens) and self._tokens[self._position] == "+":
+                self._next()
+                return token, self._number(self._next())
+            return self._number(token)
+        return token
+
+    def _number(self, token: int | str) -> int:
+        value = self._constants.get(token, token) if isinstance(token, str) else token
+        if not isinstance(value, int):
+            raise Unreadable(f"'{token}' is not a number")
+        return value
+
+    # ------------------------------------------------------------------------------------------ as objects
+
+    def _scalar(self, name: str) -> int:
+        type_, value = self._found.get(f"mazurka_{name}", ("", None))
+        if type_ != "uint32_t" or not isinstance(value, int):
+            raise Unreadable(f"'mazurka_{name}' is missing")
+        return value
+
+    def _rows(self, structure: str, name: str) -> list[dict[str, Any]]:
+        """A table of structures. What a row does not say is zero."""
+        type_, rows = self._found.get(name, ("", None))
+        if type_ != f"struct {structure}" or not isinstance(rows, list):
+            raise Unreadable(f"'{name}' is missing")
+        members = self._structures[structure]
+        made = []
+        for row in rows:
+            values = row if isinstance(row, list) else [row]
+            if len(values) > len(members):
+                raise Unreadable(f"a row of '{name}' is too long")
+            for (kind, member), value in zip(members, values, strict=False):
+                largest = _LARGEST.get(kind)
+                if largest is not None and not (isinstance(value, int) and -largest - 1 <= value <= largest):
+                    raise Unreadable(f"'{member}' of a row of '{name}' is not a number that it can be")
+                if kind.startswith("u") and largest is not None and value < 0:
+                    raise Unreadable(f"'{member}' of a row of '{name}' is negative")
+            made.append({member: value for (_, member), value in zip(members, values, strict=False)})
+        return made
+
+    def _part(self, reference: Any, length: int) -> tuple[int, ...]:
+        """So many numbers, from where a pointer points."""
+        name, offset = reference if isinstance(reference, tuple) else ("", 0)
+        type_, numbers = self._found.get(name, ("", None))
+        if type_ != "uint32_t" or not isinstance(numbers, list) or not 0 <= offset <= len(numbers) - length:
+            raise Unreadable("a section refers to numbers that are not there")
+        found = tuple(numbers[offset : offset + length])
+        if not all(isinstance(number, int) and 0 <= number <= _LARGEST["uint32_t"] for number in found):
+            raise Unreadable("a section refers to what is no number")
+        return found
+
+    def tables(self) -> Tables:
+        threads = self._scalar("threads")
+        waits = [(row.get("thread", 0), row.get("clock", 0)) for row in self._rows("wait", "mazurka_wait")]
+        steps = self._rows("step", "mazurka_step")
+        options = [
+            Option(
+                row.get("thread", 0),
+                row.get("begin", 0),
+                row.get("arrival", 0),
+                row.get("section", 0),
+                row.get("sure") == 1,
+            )
+            for row in self._rows("option", "mazurka_option")
+        ]
+        sections = self._rows("section", "mazurka_section")
+        if len(sections) != self._scalar("sections"):
+            raise Unreadable("the number of sections is wrong")
+        children = [
+            (row.get("parent", 0), row.get("number", 0), row.get("thread", 0))
+            for row in self._rows("child", "mazurka_child")
+        ]
+        if not self._scalar("children") <= len(children):
+            raise Unreadable("there are not as many threads to be created as it says")
+        _, constants = self._found.get("mazurka_constant", ("", ()))
+        if not self._scalar("constants") <= len(constants):
+            raise Unreadable("there are not as many constants as it says")
+        lanes: dict[int, tuple[Step, ...]] = {}
+        stages = []
+        for section in sections:
+            first, count = section.get("first_option", 0), section.get("options", 0)
+            if first + count > len(options):
+                raise Unreadable("a section has options that are not there")
+            starts = self._part(section.get("steps"), threads)
+            for start in starts:
+                if start not in lanes:
+                    lanes[start] = tuple(self._lane(steps, waits, start))
+            stages.append(
+                Stage(
+                    tuple(options[first : first + count]),
+                    self._part(section.get("events"), threads),
+                    self._part(section.get("previous"), threads),
+                    self._part(section.get("standing"), threads),
+                    tuple(lanes[start] for start in starts),
+                )
+            )
+        return Tables(
+            threads,
+            tuple(stages),
+            tuple(
+                PointEntry(row.get("threads", 0), row.get("always") == 1)
+                for row in self._rows("point", "mazurka_point")
+            ),
+            frozenset(children[: self._scalar("children")]),
+            self._scalar("area_size"),
+            tuple(constants[: self._scalar("constants")]),
+        )
+
+    def _lane(
+        self, steps: Sequence[Mapping[str, Any]], waits: Sequence[tuple[int, int]], position: int
+    ) -> Iterator[Step]:
+        """The steps from a position on, up to the one that ends them."""
+        if position == 0:
+            raise Unreadable("no step is before a list of them")  # `mazurka_accessed` looks at the one before
+        while True:
+            if position >= len(steps):
+                raise Unreadable("a list of steps does not end")
+            row = steps[position]
+            if row.get("point", 0) == self._constants["NOWHERE"]:
+                return
+            first, count = row.get("first_wait", 0), row.get("waits", 0)
+            if first + count > len(waits):
+                raise Unreadable("a step has waits that are not there")
+            yield Step(
+                row["point"],
+                row.get("flags", 0),
+                tuple(waits[first : first + count]),
+                row.get("redirect", 0),
+                row.get("clock", 0),
+            )
+            position += 1
