@@ -6,6 +6,7 @@ here what it means there. Whatever is not understood is an error: what is checke
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +17,19 @@ from typing import Any
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ENUM = re.compile(r"\benum \{([^}]*)\}")
 _STRUCT = re.compile(r"\bstruct (\w+) \{([^}]*)\};")
-_TOKEN = re.compile(r'\s*(?:(-?\d+)[uUlL]*|(\w+)|("(?:[^"\\]|\\.)*")|([{}\[\],;=+*]))')
+# Numbers do not begin with zeros: then they would not be decimal.
+_TOKEN = re.compile(r'\s*(?:(-?(?:0|[1-9]\d*))[uUlL]*(?!\w)|([A-Za-z_]\w*)|("(?:[^"\\]|\\.)*")|([{}\[\],;=+*]))')
+# The long tables are of nothing but numbers and names of numbers.
+_PLAIN = re.compile(r"^(?:static )?const (uint\d+_t|struct \w+) (\w+)\[\] = (\{[\w\s{},-]*\});$", re.MULTILINE)
 _END = re.compile(r"\s*\Z")
 
-_LARGEST = {"uint16_t": (1 << 16) - 1, "uint32_t": (1 << 32) - 1, "uint64_t": (1 << 64) - 1, "int32_t": (1 << 31) - 1}
+_RANGES = {
+    "bool": (0, 1),
+    "uint16_t": (0, (1 << 16) - 1),
+    "uint32_t": (0, (1 << 32) - 1),
+    "uint64_t": (0, (1 << 64) - 1),
+    "int32_t": (-(1 << 31), (1 << 31) - 1),
+}
 
 
 class Unreadable(Exception):
@@ -116,11 +126,25 @@ class _Reader:
         if first.strip() != '#include "schedule.h"':
             raise Unreadable("the tables do not begin with the header of the runtime")
         self._constants, self._structures = header()
-        self._tokens = list(_tokens(rest))
-        self._position = 0
         self._found: dict[str, tuple[str, Any]] = {}
+        self._tokens = list(_tokens(_PLAIN.sub(self._plain, rest)))
+        self._position = 0
         while self._position < len(self._tokens):
             self._declaration()
+
+    def _plain(self, match: re.Match[str]) -> str:
+        """Read a table of numbers; nothing is left of it."""
+        type_, name, body = match.groups()
+        if name in self._found:
+            raise Unreadable(f"'{name}' is there twice")
+        body = re.sub(r"\b[A-Za-z_]\w*", lambda word: str(self._number(word[0])), body)
+        body = re.sub(r"(?<=\d)[uUlL]+\b", "", body)
+        try:
+            values = json.loads(body.replace("{", "[").replace("}", "]"))
+        except (ValueError, RecursionError):
+            raise Unreadable(f"'{name}' is not a table of numbers") from None
+        self._found[name] = (type_, values)
+        return ""
 
     def _next(self) -> int | str:
         if self._position == len(self._tokens):
@@ -176,25 +200,24 @@ class _Reader:
             raise Unreadable(f"'mazurka_{name}' is missing")
         return value
 
-    def _rows(self, structure: str, name: str) -> list[dict[str, Any]]:
-        """A table of structures. What a row does not say is zero."""
+    def _columns(self, structure: str, name: str) -> dict[str, Sequence[Any]]:
+        """A table of structures, by their members. What a row does not say is zero."""
         type_, rows = self._found.get(name, ("", None))
         if type_ != f"struct {structure}" or not isinstance(rows, list):
             raise Unreadable(f"'{name}' is missing")
         members = self._structures[structure]
-        made = []
-        for row in rows:
-            values = row if isinstance(row, list) else [row]
-            if len(values) > len(members):
-                raise Unreadable(f"a row of '{name}' is too long")
-            for (kind, member), value in zip(members, values, strict=False):
-                largest = _LARGEST.get(kind)
-                if largest is not None and not (isinstance(value, int) and -largest - 1 <= value <= largest):
+        rows = [row if isinstance(row, list) else [row] for row in rows]
+        if max(map(len, rows), default=0) > len(members):
+            raise Unreadable(f"a row of '{name}' is too long")
+        columns = list(zip(*(row + [0] * (len(members) - len(row)) for row in rows), strict=True))
+        columns = columns or [()] * len(members)
+        for (kind, member), column in zip(members, columns, strict=True):
+            if kind in _RANGES:
+                smallest, largest = _RANGES[kind]
+                is_plain = set(map(type, column)) <= {int}
+                if not is_plain or not all(smallest <= bound <= largest for bound in (min(column), max(column))):
                     raise Unreadable(f"'{member}' of a row of '{name}' is not a number that it can be")
-                if kind.startswith("u") and largest is not None and value < 0:
-                    raise Unreadable(f"'{member}' of a row of '{name}' is negative")
-            made.append({member: value for (_, member), value in zip(members, values, strict=False)})
-        return made
+        return {member: column for (_, member), column in zip(members, columns, strict=True)}
 
     def _part(self, reference: Any, length: int) -> tuple[int, ...]:
         """So many numbers, from where a pointer points."""
@@ -203,69 +226,60 @@ class _Reader:
         if type_ != "uint32_t" or not isinstance(numbers, list) or not 0 <= offset <= len(numbers) - length:
             raise Unreadable("a section refers to numbers that are not there")
         found = tuple(numbers[offset : offset + length])
-        if not all(isinstance(number, int) and 0 <= number <= _LARGEST["uint32_t"] for number in found):
+        smallest, largest = _RANGES["uint32_t"]
+        if not all(isinstance(number, int) and smallest <= number <= largest for number in found):
             raise Unreadable("a section refers to what is no number")
         return found
 
     def tables(self) -> Tables:
         threads = self._scalar("threads")
-        waits = [(row.get("thread", 0), row.get("clock", 0)) for row in self._rows("wait", "mazurka_wait")]
-        steps = self._rows("step", "mazurka_step")
+        table = self._columns("wait", "mazurka_wait")
+        waits = list(zip(table["thread"], table["clock"], strict=True))
+        table = self._columns("step", "mazurka_step")
+        steps = list(
+            zip(*(table[key] for key in ("point", "flags", "first_wait", "waits", "redirect", "clock")), strict=True)
+        )
+        table = self._columns("option", "mazurka_option")
         options = [
-            Option(
-                row.get("thread", 0),
-                row.get("begin", 0),
-                row.get("arrival", 0),
-                row.get("section", 0),
-                row.get("sure") == 1,
+            Option(thread, begin, arrival, section, sure == 1)
+            for thread, begin, arrival, section, sure in zip(
+                *(table[key] for key in ("thread", "begin", "arrival", "section", "sure")), strict=True
             )
-            for row in self._rows("option", "mazurka_option")
         ]
-        sections = self._rows("section", "mazurka_section")
-        if len(sections) != self._scalar("sections"):
-            raise Unreadable("the number of sections is wrong")
-        children = [
-            (row.get("parent", 0), row.get("number", 0), row.get("thread", 0))
-            for row in self._rows("child", "mazurka_child")
-        ]
-        if not self._scalar("children") <= len(children):
-            raise Unreadable("there are not as many threads to be created as it says")
+        table = self._columns("child", "mazurka_child")
+        children = list(zip(*(table[key] for key in ("parent", "number", "thread")), strict=True))
+        table = self._columns("point", "mazurka_point")
+        points = [PointEntry(bits, always == 1) for bits, always in zip(table["threads"], table["always"], strict=True)]
         _, constants = self._found.get("mazurka_constant", ("", ()))
-        if not self._scalar("constants") <= len(constants):
-            raise Unreadable("there are not as many constants as it says")
+        if len(children) < self._scalar("children") or len(constants) < self._scalar("constants"):
+            raise Unreadable("there are fewer threads to be created, or constants, than it says")
+        table = self._columns("section", "mazurka_section")
+        if len(table["options"]) != self._scalar("sections"):
+            raise Unreadable("the number of sections is wrong")
         lanes: dict[int, tuple[Step, ...]] = {}
         stages = []
-        for section in sections:
-            first, count = section.get("first_option", 0), section.get("options", 0)
+        for first, count, *references in zip(
+            *(table[key] for key in ("first_option", "options", "events", "previous", "standing", "steps")), strict=True
+        ):
             if first + count > len(options):
                 raise Unreadable("a section has options that are not there")
-            starts = self._part(section.get("steps"), threads)
+            events, previous, standing, starts = (self._part(reference, threads) for reference in references)
             for start in starts:
                 if start not in lanes:
                     lanes[start] = tuple(self._lane(steps, waits, start))
-            stages.append(
-                Stage(
-                    tuple(options[first : first + count]),
-                    self._part(section.get("events"), threads),
-                    self._part(section.get("previous"), threads),
-                    self._part(section.get("standing"), threads),
-                    tuple(lanes[start] for start in starts),
-                )
-            )
+            own = tuple(lanes[start] for start in starts)
+            stages.append(Stage(tuple(options[first : first + count]), events, previous, standing, own))
         return Tables(
             threads,
             tuple(stages),
-            tuple(
-                PointEntry(row.get("threads", 0), row.get("always") == 1)
-                for row in self._rows("point", "mazurka_point")
-            ),
+            tuple(points),
             frozenset(children[: self._scalar("children")]),
             self._scalar("area_size"),
             tuple(constants[: self._scalar("constants")]),
         )
 
     def _lane(
-        self, steps: Sequence[Mapping[str, Any]], waits: Sequence[tuple[int, int]], position: int
+        self, steps: Sequence[tuple[int, ...]], waits: Sequence[tuple[int, int]], position: int
     ) -> Iterator[Step]:
         """The steps from a position on, up to the one that ends them."""
         if position == 0:
@@ -273,17 +287,10 @@ class _Reader:
         while True:
             if position >= len(steps):
                 raise Unreadable("a list of steps does not end")
-            row = steps[position]
-            if row.get("point", 0) == self._constants["NOWHERE"]:
+            point, flags, first, count, redirect, clock = steps[position]
+            if point == self._constants["NOWHERE"]:
                 return
-            first, count = row.get("first_wait", 0), row.get("waits", 0)
             if first + count > len(waits):
                 raise Unreadable("a step has waits that are not there")
-            yield Step(
-                row["point"],
-                row.get("flags", 0),
-                tuple(waits[first : first + count]),
-                row.get("redirect", 0),
-                row.get("clock", 0),
-            )
+            yield Step(point, flags, tuple(waits[first : first + count]), redirect, clock)
             position += 1
