@@ -375,6 +375,18 @@ def test_a_missing_wait_is_told_with_the_places() -> None:
     assert case.tables.points[x] in {step.point for step in find(case.tables, x)}
 
 
+def test_a_change_deep_inside_of_a_long_stage_is_found() -> None:
+    case = turns(8, 200)
+    assert case.problems() == []
+    assert max(stage.events[0] for stage in case.tables.stages) == 800
+
+    def change(tables: Tables) -> None:
+        step = tables.stages[1].lanes[0][399]  # ping reads what pong has written
+        step.waits = [(1, clock - 4) for _, clock in step.waits]
+
+    assert "thread ping (m.c:3) does not wait for thread pong (m.c:1002), but both use x" in only(changed(case, change))
+
+
 def test_locks_are_left_out_together_or_not_at_all() -> None:
     case = turns(8)
     locks = [at for at in case.tables.points if at.point and at.point.operation]

@@ -83,12 +83,11 @@ class Walk:
     target: Vertex | None = None
     passed: set[int] = field(default_factory=set)
     moved: int = 0
+    by_clock: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def flags_of(self, thread: int, clock: int) -> int | None:
         """Those of the event that brings a thread's clock there."""
         return self.by_clock.get((thread, clock))
-
-    by_clock: dict[tuple[int, int], int] = field(default_factory=dict)
 
 
 @dataclass(eq=False, slots=True)
@@ -264,20 +263,20 @@ class Walks(Part):
             for _, afters in steps:
                 for after in afters:
                     users.setdefault(after, []).append(element)
-        work = list(choices)
-        while work:
-            element = work.pop()
-            if element in moved:
-                continue
-            for other, afters in choices.get(element, ()):
-                together = _surely(element, other, afters, moved, choices, self._nodes)
-                if together is None:
-                    continue
-                for each, its_afters, bits in together:
-                    moved[each] = bits
-                    chosen[each] = its_afters
-                    work += users.get(each, ())
-                break
+        work, later = list(choices), list(choices)  # loops are looked at when nothing else is left
+        while work or later:
+            is_loop = not work
+            element = (work or later).pop()
+            for other, afters in choices.get(element, ()) if element not in moved else ():
+                find = _after_a_loop if is_loop else _at_once
+                together = find(element, other, afters, moved, choices, self._nodes)
+                if together is not None:
+                    for each, its_afters, bits in together:
+                        moved[each] = bits
+                        chosen[each] = its_afters
+                        work += users.get(each, ())
+                    later = list(choices) if is_loop else later
+                    break
         if start not in moved:
             return None
         passed, reached = {start}, set()
@@ -313,17 +312,19 @@ class Walks(Part):
                 return None
             passed |= way.passed
             moved &= way.moved
-            pending = list(way.reached)
+            pending, inside = list(way.reached), set(way.reached)
             while pending:
                 current = pending.pop()
                 for transition, following in self._successors(current, thread):
                     steps.append((current[0], transition))
                     target = self.location(following, thread)
                     if self._has_exited(following):
-                        exits = True
+                        exits = arrival in (None, self._nowhere)
                         self._may_exit(following, thread)
                     elif target in self._native.inner and thread in self._nodes[following[0]].threads:
-                        pending.append(following)  # of the same call, and at once
+                        if following not in inside:
+                            inside.add(following)
+                            pending.append(following)  # of the same call, and at once
                     else:
                         after.add(following)
         if arrival is not None:
@@ -462,7 +463,8 @@ class Walks(Part):
                     if move is not None and not move.after and not move.exits:
                         return False  # nothing arrives there
             elif (tuple(done), elements) not in failed:
-                candidates = self._candidates(stage, done, elements)
+                likely = self._hints.get(elements) if trail else option.thread
+                candidates = self._candidates(stage, done, likely)
                 while candidates and move is None:
                     thread = candidates.pop()
                     move = self._move(elements, thread, stage.lanes[thread][done[thread]].point, None)
@@ -511,14 +513,15 @@ class Walks(Part):
             walk.passed |= move.passed
         return True
 
-    def _candidates(self, stage: Stage, done: Sequence[int], elements: Elements) -> list[int]:
-        """The threads whose next event need not wait for others; the last of them is tried first."""
+    def _candidates(self, stage: Stage, done: Sequence[int], likely: int | None) -> list[int]:
+        """The threads whose next event need not wait for others; the last of them is tried first. Where the proof
+        leaves a choice, what follows depends on it: the thread of the option is the one that begins."""
         found = [
             thread
             for thread, lane in enumerate(stage.lanes)
             if done[thread] < len(lane) and all(done[other] >= clock for other, clock in lane[done[thread]].waits)
         ]
-        found.sort(key=lambda thread: (thread == self._hints.get(elements), -thread))
+        found.sort(key=lambda thread: (thread == likely, -thread))
         return found
 
     def _say_no_order(self, walk: Walk, stage: Stage, done: Sequence[int], elements: Elements) -> None:
@@ -575,43 +578,58 @@ class Walks(Part):
                     self._say(f"nothing follows section {vertex.stage}, but {self._native.place(location)} can go on")
 
 
-def _surely(
+_Surely = list[tuple[Element, list[Element], int]]
+_Choices = Mapping[Element, list[tuple[int, list[Element]]]]
+
+
+def _at_once(
     element: Element,
     thread: int,
     afters: list[Element],
     moved: Mapping[Element, int],
-    choices: Mapping[Element, list[tuple[int, list[Element]]]],
+    choices: _Choices,
     nodes: Sequence[Node],
-) -> list[tuple[Element, list[Element], int]] | None:
-    """Whether a thread's unseen steps from here surely lead on, at once or after a loop that ends, to where that is
-    known. Gives the elements for which that is so, with where they lead to and the threads that move."""
-    if all(after in moved for after in afters):
-        bits = -1
-        for after in afters:
-            bits &= moved[after]
-        return [(element, afters, bits | 1 << thread)]
-    inside: dict[Element, list[Element]] = {element: afters}
-    pending = [after for after in afters if after not in moved]
-    leaves = any(after in moved for after in afters)
+) -> _Surely | None:
+    """Whether an unseen step of a thread surely leads to where it is known how to go on. Gives the elements for which
+    that is so, with where they lead to and the threads that move."""
+    if not all(after in moved for after in afters):
+        return None
+    bits = -1
+    for after in afters:
+        bits &= moved[after]
+    return [(element, afters, bits | 1 << thread)]
+
+
+def _after_a_loop(
+    element: Element,
+    thread: int,
+    afters: list[Element],
+    moved: Mapping[Element, int],
+    choices: _Choices,
+    nodes: Sequence[Node],
+) -> _Surely | None:
+    """The same for several unseen steps of a thread, which may go round loops that are known to end."""
+    inside: dict[Element, list[Element]] = {}
+    pending = [(element, afters)]
     while pending:
-        current = pending.pop()
+        current, targets = pending.pop()
         if current in inside:
             continue
-        own = next((targets for other, targets in choices.get(current, ()) if other == thread), None)
-        if own is None:
-            return None
-        inside[current] = own
-        leaves = leaves or any(after in moved for after in own)
-        pending += [after for after in own if after not in moved]
+        inside[current] = targets
+        for after in targets:
+            if after not in moved:
+                own = next((its for other, its in choices.get(after, ()) if other == thread), None)
+                if own is None:
+                    return None
+                pending.append((after, own))
     order = {each: position for position, each in enumerate(inside)}
     rounds = on_cycles(
         [
-            []
-            if is_sure_to_end(nodes[each[0]].locations[thread])
-            else [order[after] for after in targets if after in order]
+            [] if is_sure_to_end(nodes[each[0]].locations[thread]) else [order[to] for to in targets if to in order]
             for each, targets in inside.items()
         ]
     )
+    leaves = any(after in moved for targets in inside.values() for after in targets)
     if rounds or not leaves:
         return None
     return [(each, targets, 1 << thread) for each, targets in inside.items()]
