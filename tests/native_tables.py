@@ -269,23 +269,21 @@ def make_tables(proof: Proof, points: Mapping[Location, int], longest: int = 1, 
     model = proof.model
     threads = len(model.threads)
     stages = [Stage([[] for _ in range(threads)], [0] * threads, standing(proof.nodes[0], points))]
-    made: dict[tuple[int, int, Transition], int] = {}
+    made: dict[tuple[int, int, tuple[Transition, ...]], int] = {}
     ends = [0]
     for place, end in enumerate(ends):  # which grows meanwhile
         node, before = proof.nodes[end], stages[place]
         for thread in node.threads:
-            edges = [edge for edge in node.edges if edge.transition.thread == thread]
-            for edge in edges:
-                path, following = _path(proof, end, edge, longest * repeat)
-                key = (place if any(before.events) or place == 0 else 0, end, edge.transition)
+            ways = list(_ways(proof, points, end, thread))
+            for beginning, after in ways:
+                path, following = _path(proof, points, beginning, after, longest * repeat)
+                key = (place, end, tuple(beginning))
                 if key not in made:
-                    made[key] = _same(
-                        stages, ends, _stage(model, points, path, before, proof.nodes[following]), following
-                    )
-                arrival = points.get(edge.transition.target, NOWHERE)
-                before.options.append(
-                    Option(thread, points[edge.transition.source], arrival, made[key], len(edges) == 1)
-                )
+                    stage = _stage(model, points, path, before, proof.nodes[following])
+                    made[key] = _same(stages, ends, stage, following)
+                begin = points[beginning[0].source]
+                arrival = points.get(beginning[-1].target, NOWHERE)
+                before.options.append(Option(thread, begin, arrival, made[key], len(ways) == 1))
     return Tables(model, dict(points), stages)
 
 
@@ -299,19 +297,40 @@ def _same(stages: list[Stage], ends: list[int], stage: Stage, end: int) -> int:
     return len(stages) - 1
 
 
-def _path(proof: Proof, start: int, edge: Edge, longest: int) -> tuple[list[Transition], int]:
-    path, current = [edge.transition], edge.target
+def _ways(
+    proof: Proof, points: Mapping[Location, int], start: int, thread: int
+) -> Iterator[tuple[list[Transition], int]]:
+    """An event of a thread, and its unseen steps after it, which must follow at once."""
+    pending: list[tuple[list[Transition], int]] = [([], start)]
+    while pending:
+        path, current = pending.pop()
+        location = proof.nodes[current].locations[thread]
+        if path and (location in points or location.rest is not None):
+            yield path, current
+        else:
+            own = [edge for edge in proof.nodes[current].edges if edge.transition.thread == thread]
+            assert own
+            pending += [([*path, edge.transition], edge.target) for edge in reversed(own)]
+
+
+def _path(
+    proof: Proof, points: Mapping[Location, int], path: list[Transition], current: int, longest: int
+) -> tuple[list[Transition], int]:
+    path = list(path)
     while len(path) < longest and len(proof.nodes[current].edges) == 1:
         (only,) = proof.nodes[current].edges
-        path.append(only.transition)
-        current = only.target
+        ways = list(_ways(proof, points, current, only.transition.thread))
+        if len(ways) > 1:
+            break
+        path += ways[0][0]
+        current = ways[0][1]
     return path, current
 
 
 def _stage(model: Model, points: Mapping[Location, int], path: Sequence[Transition], before: Stage, end: Node) -> Stage:
     threads = len(model.threads)
     lanes: list[list[Step]] = [[] for _ in range(threads)]
-    for transition in path:
+    for transition in [each for each in path if each.source in points]:
         thread = transition.thread
         waits = [
             (other, len(lanes[other]))
