@@ -351,17 +351,21 @@ def check_changes(name: str, sample: int | None) -> Counter[str]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_accepted_after_a_change_does_nothing_wrong(name: str) -> None:
-    refused = check_changes(name, 12)
+    refused = check_changes(name, 8)
     assert refused
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_whatever_is_changed_what_is_accepted_does_nothing_wrong(name: str) -> None:
+    assert check_changes(name, None)
+
+
 def test_changes_of_all_kinds_are_found() -> None:
-    refused: Counter[str] = Counter()
-    for name in CASES:
-        refused += check_changes(name, None)
-    kinds = {kind for name in CASES for kind, _ in changes(CASES[name]().tables)}
-    assert kinds - set(refused) <= {"other begin", "other thread"}
+    refused = check_changes("redirected", None)
+    assert {kind for kind, _ in changes(stored().tables)} - set(refused) <= {
+        "standing", "other begin", "other arrival", "other thread", "other sure",
+    }  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------------- one by one
