@@ -113,7 +113,7 @@ static _Alignas(CACHE_LINE) _Atomic uint64_t decided; /* how many decisions are 
 static _Atomic uint64_t claimed;       /* how many decisions have somebody who makes them */
 static struct decision recent[RECENT]; /* the latest decisions */
 static _Alignas(CACHE_LINE) _Atomic uint64_t tickets; /* how many were drawn, */
-static _Atomic uint32_t standing;                     /* how many threads have one: they stand at a decision, ... */
+static _Atomic uint64_t standing;                     /* which threads have one, as bits: they stand at a decision, ... */
 static _Atomic uint64_t ticket[MOST_THREADS];         /* ... and the one of each of them, or 0 */
 static _Atomic bool several;           /* a thread was created */
 static char *areas;                    /* two */
@@ -124,8 +124,17 @@ __attribute__((tls_model("initial-exec"))) _Thread_local struct thread *mazurka_
 #define self mazurka_self
 __attribute__((tls_model("initial-exec"))) _Thread_local uint64_t mazurka_context; /* the calls that are under way */
 
-/* For how many ticks of the processor's clock a thread may go on before it gives way to others. */
-static uint64_t batch = 200000;
+/* For how many ticks of the processor's clock a thread may go on before it gives way to others: many times as long as it takes
+ * until they go on then. */
+enum { WORTH = 16, LEAST_BATCH = 20000, MOST_BATCH = 20000000 };
+static _Atomic uint64_t batch = 1000000;
+static _Atomic uint64_t given_way; /* when a thread has done so last */
+
+/* From a section on until the next decision: which threads have events, and which may make that decision, as bits. */
+struct reach {
+    uint64_t events, offered;
+};
+static struct reach *reaches;
 
 /* ------------------------------------------------------------------------------------------ leaving the schedule */
 
@@ -243,34 +252,34 @@ static void enter(uint32_t section) {
     self->area = areas + self->round % 2 * mazurka_area_size;
 }
 
-static void call(uint32_t thread) {
-    if (thread != self->number && atomic_load(&ticket[thread]) != 0)
-        publish(&called[thread], value_of(&called[thread]) + 1);
-}
+static uint64_t bit(uint32_t thread) { return UINT64_C(1) << thread; }
 
-static bool is_offered(const struct section *section, uint32_t thread) {
-    const struct option *option = &mazurka_option[section->first_option];
-    for (uint32_t i = 0; i < section->options; i++, option++)
-        if (option->thread == thread)
-            return true;
-    return false;
-}
+static void call(uint32_t thread) { publish(&called[thread], value_of(&called[thread]) + 1); }
 
 /* Call those who have events from a section on until the next decision, and those who may make that. If this thread may, it
  * calls them when it gives way. */
-static void call_for(const struct section *section) {
-    for (uint32_t sections = 0; sections < mazurka_sections; sections++) {
-        for (uint32_t thread = 0; thread < mazurka_threads; thread++)
-            if (section->events[thread] != 0)
-                call(thread);
-        if (section->options != 1)
-            break;
-        section = at(mazurka_option[section->first_option].section);
-    }
-    if (section->options > 1 && !is_offered(section, self->number)) {
-        const struct option *option = &mazurka_option[section->first_option];
-        for (uint32_t i = 0; i < section->options; i++, option++)
-            call(option->thread);
+static void call_for(uint32_t section) {
+    const struct reach *reach = &reaches[section];
+    uint64_t threads = reach->events | (reach->offered & bit(self->number) ? 0 : reach->offered);
+    for (threads &= atomic_load(&standing) & ~bit(self->number); threads != 0; threads &= threads - 1)
+        call((uint32_t)__builtin_ctzll(threads));
+}
+
+static void find_reaches(void) {
+    reaches = calloc(mazurka_sections, sizeof *reaches);
+    if (reaches == NULL)
+        mazurka_stop("not enough memory");
+    for (uint32_t start = 0; start < mazurka_sections; start++) {
+        const struct section *section = at(start);
+        for (uint32_t passed = 0; passed < mazurka_sections; passed++) {
+            for (uint32_t thread = 0; thread < mazurka_threads; thread++)
+                reaches[start].events |= section->events[thread] != 0 ? bit(thread) : 0;
+            if (section->options != 1)
+                break;
+            section = at(mazurka_option[section->first_option].section);
+        }
+        for (uint32_t i = 0; section->options > 1 && i < section->options; i++)
+            reaches[start].offered |= bit(mazurka_option[section->first_option + i].thread);
     }
 }
 
@@ -283,8 +292,7 @@ static void decide(const struct option *option) {
     enter(option->section);
     self->latest = ++self->decisions;
     atomic_exchange(&decided, self->decisions);
-    if (atomic_load(&standing) != 0)
-        call_for(at(option->section));
+    call_for(option->section);
 }
 
 /* Follow the latest decision, or the one before it: earlier ones have no event for this thread, for otherwise the latest could
@@ -330,33 +338,47 @@ static _Noreturn void stay(uint32_t point) {
 /* Where several threads may go on, the one that has made the last decision may make the next for as long as a hand-over is worth,
  * and then whoever has stood there for the longest time. So a thread to which it is offered again and again goes on again and
  * again. Gives the thread to which to give way, or this one. */
-static uint32_t first_in_line(const struct section *section) {
+static uint32_t first_in_line(void) {
     uint32_t first = self->number;
-    if (atomic_load_explicit(&standing, memory_order_relaxed) == 0)
+    uint64_t others = reaches[self->section].offered & ~bit(first) & atomic_load(&standing);
+    if (others == 0 || (self->latest == self->decisions && __builtin_ia32_rdtsc() - self->since < batch))
         return first;
-    if (self->latest == self->decisions && __builtin_ia32_rdtsc() - self->since < batch)
-        return first;
-    uint64_t least = atomic_load(&ticket[first]);
-    const struct option *option = &mazurka_option[section->first_option];
-    for (uint32_t i = 0; i < section->options; i++, option++) {
-        const uint64_t other = atomic_load(&ticket[option->thread]);
+    for (uint64_t least = atomic_load(&ticket[first]); others != 0; others &= others - 1) {
+        const uint32_t thread = (uint32_t)__builtin_ctzll(others);
+        const uint64_t other = atomic_load(&ticket[thread]);
         if (other != 0 && (least == 0 || other < least)) {
             least = other;
-            first = option->thread;
+            first = thread;
         }
     }
     return first;
 }
 
+static void give_way(uint32_t thread) {
+    if (self->latest == self->decisions)
+        atomic_store(&given_way, __builtin_ia32_rdtsc());
+    call(thread);
+}
+
+/* The thread makes a decision after another one has: how long has that taken? */
+static void take_over(void) {
+    const uint64_t now = __builtin_ia32_rdtsc(), before = atomic_exchange(&given_way, 0);
+    if (before != 0 && before < now) {
+        const uint64_t wanted = (3 * batch + WORTH * (now - before)) / 4;
+        batch = wanted < LEAST_BATCH ? LEAST_BATCH : wanted > MOST_BATCH ? MOST_BATCH : wanted;
+    }
+    self->since = now;
+}
+
 static void stand(void) {
-    atomic_fetch_add(&standing, 1);
     atomic_store(&ticket[self->number], atomic_fetch_add(&tickets, 1) + 1);
+    atomic_fetch_or(&standing, bit(self->number));
 }
 
 static void stand_no_more(void) {
     if (atomic_load_explicit(&ticket[self->number], memory_order_relaxed) != 0) {
+        atomic_fetch_and(&standing, ~bit(self->number));
         atomic_store(&ticket[self->number], 0);
-        atomic_fetch_sub(&standing, 1);
     }
 }
 
@@ -379,21 +401,21 @@ static bool take_turn(uint32_t point, unsigned times) {
     }
     const struct option *option = find_option(point);
     uint64_t expected = self->decisions;
-    const uint32_t first = option != NULL ? first_in_line(section) : self->number;
+    const uint32_t first = option != NULL ? first_in_line() : self->number;
     if (option == NULL || first != self->number ||
         !atomic_compare_exchange_strong(&claimed, &expected, self->decisions + 1)) {
         if (section->standing[self->number] != NOWHERE && section->standing[self->number] != point)
             leave(point, section->standing[self->number]);
+        if (first != self->number)
+            give_way(first);
         if (atomic_load_explicit(&ticket[self->number], memory_order_relaxed) == 0)
             stand(); /* and look again */
         else
             wait_to_be_called(calls, times);
-        if (first != self->number)
-            call(first);
         return false;
     }
     if (self->latest != self->decisions)
-        self->since = __builtin_ia32_rdtsc();
+        take_over();
     pass();
     await_previous(section->events);
     if (option->sure) {
@@ -424,8 +446,8 @@ static void go_on(uint32_t point) {
         without_events = 0;
         for (unsigned times = 0; !take_turn(point, times) && at(self->section) == section;)
             times++;
-        stand_no_more();
     }
+    stand_no_more();
 }
 
 /* The thread has had the event that decides how to go on; where it arrives tells. */
@@ -627,6 +649,7 @@ __attribute__((constructor(101))) static void prepare(void) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         processors = CPU_COUNT(&set);
+    find_reaches();
     areas = aligned_alloc(CACHE_LINE, (2 * (size_t)mazurka_area_size + CACHE_LINE) / CACHE_LINE * CACHE_LINE);
     if (areas == NULL)
         mazurka_stop("not enough memory");
