@@ -15,7 +15,10 @@ from mazurka.enforcement.contexts import find_contexts
 from mazurka.enforcement.points import FIRST_POINT, Points, Spot, event_lines, find_passed, find_points
 from mazurka.enforcement.tables import Tables, make_tables
 from mazurka.enforcement.units import Unfollowable
+from mazurka.enforcement.validation import validate
 from mazurka.enforcement.weaving import Woven, optimisable, same_instructions, weave
+from mazurka.engines.abstract.model import Location
+from mazurka.engines.abstract.proof import Proof
 from mazurka.errors import InputError
 from mazurka.frontends.c.compiler import (
     CPP_SUFFIXES,
@@ -84,7 +87,26 @@ def _follow(
     passed = find_passed(model, code, code.blocks, closely=closely)
     contexts = find_contexts(checked, [*event_lines(model, code, passed, closely=closely), *code.watched])
     points = find_points(model, code, contexts, passed, closely=closely)
-    return points, make_tables(schedule.proof, points, optimise)
+    tables = make_tables(schedule.proof, points, optimise)
+    _validate(schedule.proof, points, tables, optimise)
+    return points, tables
+
+
+def _validate(proof: Proof, points: Points, tables: Tables, optimise: int) -> None:
+    """The tables are proved to keep to the schedule by a program that has nothing in common with what made them."""
+    code = points.code
+    calls = {line for line, kind in code.kinds.items() if kind.startswith("call")}
+    seen: dict[Location, int] = {}
+    dropped: dict[Location, int | None] = {}
+    for location in points.visible - points.inner:
+        line = location.point.line if location.point is not None and location not in points.passed else None
+        if line is not None and line in tables.dropped:
+            dropped[location] = None if line in calls else tables.dropped[line]
+        else:
+            seen[location] = points.of(location)
+    problems = validate(proof, tables.text, seen, dropped, optimise, calls=calls, unused=code.unused)
+    if problems:
+        raise Unfollowable(f"{problems[0]}; so a native build cannot be shown to keep to this schedule")
 
 
 def _woven(points: Points, tables: Tables) -> Iterator[tuple[Spot, Woven]]:

@@ -86,7 +86,10 @@ class Points:
         return point.ordinal if self.operation_at(point) is not None else 0
 
     def kind(self, location: Location) -> str:
-        return self.code.kinds[location.point.line] if location.point and location.point.line else ""
+        """The instruction that is the event at a location."""
+        if location.point is None or location.point.line is None or location in self.passed:
+            return ""
+        return self.code.kinds[location.point.line]
 
     def operation(self, location: Location) -> str | None:
         """The library's operation at a location that the runtime has in its own form."""
@@ -194,8 +197,9 @@ def _gone_round(passing: set[Location]) -> set[Location]:
 
 def _ends(location: Location) -> bool:
     """Whether what a thread does there on its own, round by round, ends natively: the library's loops do."""
-    silent = location.is_silent
-    return location.ends or (silent and location.point is not None and location.point.operation is not None)
+    if not location.is_silent:
+        return False
+    return location.ends or (location.point is not None and location.point.operation is not None)
 
 
 def _reached(start: Location, among: set[Location]) -> set[Location]:

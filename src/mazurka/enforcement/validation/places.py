@@ -38,7 +38,7 @@ def is_plain(variable: Variable, value: int) -> bool:
 
 def is_sure_to_end(location: Location) -> bool:
     """Whether a loop with this head is known to end."""
-    return bool(getattr(location, "ends", False))
+    return location.ends
 
 
 @dataclass(frozen=True, slots=True)
