@@ -242,7 +242,7 @@ def replay(
 
     start = time.monotonic()
     transforms = schedule.transforms if not isinstance(source, Program) else Transformations()
-    program, lowered = _lower(source, compiler_arguments, program_arguments, cc, transforms, inputs=True)
+    program, lowered = _lower(source, compiler_arguments, program_arguments, cc, transforms, schedule.inputs)
     replayed = replay_schedule(
         program,
         lowered,

@@ -36,13 +36,14 @@ class Schedule:
     `threads` lists them in the order of their numbers, which addresses of objects depend on. A schedule that shows a
     data race ends with it; `race` is then the numbers, from 1, of the two steps. `transforms` is what the program had
     gone through. What a thread computes on its own is one step, unless `pause_after` is above 0: then it is cut after
-    each so many instructions."""
+    each so many instructions. `inputs`: whatever comes from outside is a choice, also the time."""
 
     threads: tuple[str, ...]
     steps: tuple[Step, ...]
     race: tuple[int, int] | None = None
     transforms: Transformations = Transformations()
     pause_after: int = 0
+    inputs: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -52,6 +53,7 @@ class Schedule:
             "race": list(self.race) if self.race else None,
             "transforms": asdict(self.transforms),
             "pause_after": self.pause_after,
+            "inputs": self.inputs,
         }
 
     @staticmethod
@@ -85,8 +87,10 @@ class Schedule:
         require(_are_transformations(transforms), '"transforms" does not say what was done to the program')
         pause_after = data.get("pause_after", 0)
         require(_are_numbers([pause_after]), '"pause_after" is not a number of instructions')
+        inputs = data.get("inputs", True)
+        require(isinstance(inputs, bool), '"inputs" is neither true nor false')
         taken = tuple(Step(name, tuple(choices)) for name, *choices in steps)
-        return Schedule(tuple(threads), taken, race, Transformations(**transforms), pause_after)
+        return Schedule(tuple(threads), taken, race, Transformations(**transforms), pause_after, inputs)
 
     @staticmethod
     def load(path: Path) -> Schedule:

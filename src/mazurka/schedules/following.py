@@ -234,6 +234,7 @@ class _Run:
             tuple(thread.name for thread in self._model.threads),
             tuple(self._steps),
             transforms=self._model.transforms,
+            inputs=True,
         )
         return Execution(tuple(self.transitions), schedule, bytes(self._output), ended, tuple(self._longest_waits))
 

@@ -244,7 +244,7 @@ class Exploration:
             last.update((started, last[thread]) for started in transition.starts)
         names = tuple(thread.name for thread in self.model.threads)
         choices = tuple(Step(names[thread], tuple(choices)) for thread, choices in steps)
-        schedule = Schedule(names, choices, transforms=self.model.transforms)
+        schedule = Schedule(names, choices, transforms=self.model.transforms, inputs=True)
         path, values_on_it = zip(*taken, strict=True) if taken else ((), ())
         return Counterexample(failure.kind, failure.message, path, values_on_it, schedule)
 

@@ -44,14 +44,13 @@ def load_c_program(
     inputs: bool = False,
 ) -> Program:
     """Compile, link and translate. `program_arguments` are what `main` gets as argv[1], ... With `inputs`, the program
-    may call `__VERIFIER_nondet_int` and the like."""
+    may call `__VERIFIER_nondet_int`, `rand`, `getchar` and the like, and the clock shows any time."""
     if not files:
         raise InputError("no input file; name at least one C, C++ or LLVM file")
     compiler = named_compiler(cc) if cc is not None else bundled_compiler()
     modules = [Module(load_text(file, compiler, compiler_arguments), str(file)) for file in files]
     library = library_texts(compiler)
-    if not inputs:
-        del library["inputs.c"]
+    del library["clock.c" if inputs else "inputs.c"]
     modules += [Module(text, name, library=True) for name, text in library.items()]
     spellings = {os.path.abspath(file): str(file) for file in files}
     linker = Linker(modules, spellings, system_directories(compiler))

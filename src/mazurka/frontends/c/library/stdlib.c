@@ -1,5 +1,4 @@
-/* Numbers in strings, sorting. Random numbers are not modelled on purpose: let `__VERIFIER_nondet_range` choose, and
- * all values are tried. */
+/* Numbers in strings, sorting. (Random numbers are in inputs.c.) */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>

@@ -1,0 +1,168 @@
+"""What programs may do that get schedules and are built: inputs from outside, and calls through pointers.
+
+Each program is followed by the model and the virtual machine side by side, gets a schedule that the checker proves
+again, and runs natively at each level."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import mazurka
+from mazurka import Verdict, find_schedules, replay
+from mazurka.enforcement import build
+from mazurka.engines.abstract import load_model
+from mazurka.errors import InputError
+from mazurka.schedules.checker import check
+from mazurka.schedules.following import follow
+from mazurka.schedules.sections import ProgramSchedule
+from mazurka.scheduling import UnsafeIteration
+from tests.oracle.model_walk import Walker
+
+HEADER = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+int __VERIFIER_nondet_range(int low, int high);
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+"""
+
+MAIN = """
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, NULL, one, NULL);
+    pthread_create(&b, NULL, two, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "program.c"
+    path.write_text(HEADER + text)
+    return path
+
+
+def ends(path: Path, seeds: int = 20, steps: int = 150) -> set[str]:
+    """How walks through the program end, in the model and the machine."""
+    model = load_model([path])
+    return {Walker(model, seed).run(steps).end for seed in range(seeds)}
+
+
+def schedule_of(path: Path) -> ProgramSchedule:
+    """The first schedule, which is proved again and followed."""
+    outcome = find_schedules(path, timeout=60)
+    assert outcome.schedule is not None, outcome.reason
+    assert check(outcome.schedule.proof.model, outcome.schedule) == []
+    for seed in range(3):
+        follow(outcome.schedule, seed=seed, steps=50)
+    return outcome.schedule
+
+
+def outputs(path: Path, schedule: ProgramSchedule, text: str = "", arguments: Sequence[str] = ()) -> list[str]:
+    """What the built program prints at each level, when it reads some text."""
+    program = path.with_suffix("")
+    printed = []
+    for level in (0, 1, 2):
+        build([path], schedule, program, optimise=level)
+        done = subprocess.run(
+            [program, *arguments], input=text, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        printed.append(done.stdout)
+    return printed
+
+
+# ---------------------------------------------------------------------------------------------------- inputs
+
+READS_INPUT = """
+static int lines, drawn; static unsigned seed; static time_t begun;
+static void *one(void *arg) {
+    for (int i = 0; i < 2; i++) {
+        int r = rand() % 4;
+        assert(random() >= 0 && lrand48() >= 0);
+        pthread_mutex_lock(&m); drawn = r; assert(drawn >= 0 && drawn < 4); pthread_mutex_unlock(&m);
+    }
+    return arg;
+}
+static void *two(void *arg) {
+    for (int c; (c = getchar()) != EOF;) {
+        assert(c >= 0 && c <= 255);
+        pthread_mutex_lock(&m); if (c == '\\n') lines++; pthread_mutex_unlock(&m);
+    }
+    assert(rand_r(&seed) >= 0);
+    struct timespec now; struct timeval today;
+    clock_gettime(CLOCK_MONOTONIC, &now); gettimeofday(&today, NULL);
+    assert(now.tv_nsec < 1000000000 && now.tv_sec >= 0 && today.tv_usec < 1000000 && clock() >= 0);
+    printf("%d\\n", lines);
+    return arg;
+}
+int main(void) {
+    srand(time(&begun)); srandom(1); srand48(1);
+    assert(begun >= 0);
+    pthread_t a, b; pthread_create(&a, NULL, one, NULL); pthread_create(&b, NULL, two, NULL);
+    pthread_join(a, NULL); pthread_join(b, NULL);
+    return 0;
+}
+"""
+
+
+def test_a_program_reads_what_a_system_gives(tmp_path: Path) -> None:
+    path = written(tmp_path, READS_INPUT)
+    assert ends(path) <= {"end", "steps"}
+    schedule = schedule_of(path)
+    assert outputs(path, schedule, "a\nb\nend\n") == ["3\n"] * 3
+    assert outputs(path, schedule) == ["0\n"] * 3
+
+
+@pytest.mark.parametrize(
+    ("condition", "verdict"),
+    [
+        ("rand() == RAND_MAX", "bug"),
+        ("rand() < 0", "ok"),
+        ("random() == 0", "bug"),
+        ("mrand48() < 0", "bug"),
+        ("getchar() == EOF", "bug"),
+        ("getc(stdin) == 255", "bug"),
+        ("fgetc(stdin) > 255", "ok"),
+        ("fgetc(stdout) == 0", "bug"),
+        ("time(NULL) == 0", "bug"),
+        ("time(&x) != x", "ok"),
+        ("(rand_r(&s), s) == 7", "bug"),
+        ("(clock_gettime(CLOCK_REALTIME, &now), now.tv_sec) != 1", "bug"),
+        ("(timespec_get(&now, TIME_UTC), now.tv_nsec) == 999999999", "bug"),
+    ],
+)
+def test_each_value_that_a_function_can_return_is_one(tmp_path: Path, condition: str, verdict: str) -> None:
+    """What goes wrong for one value is found, and shows when it is replayed."""
+    text = f"int main(void) {{ time_t x; unsigned s; struct timespec now; assert(!({condition})); return 0; }}"
+    path = written(tmp_path, text)
+    outcome = find_schedules(path, until="complete", timeout=60)
+    assert outcome.verdict == ("unsafe" if verdict == "bug" else "safe")
+    for iteration in outcome.iterations:
+        if isinstance(iteration, UnsafeIteration):
+            assert iteration.result.schedule is not None
+            assert replay(path, iteration.result.schedule).verdict is Verdict.BUG
+
+
+def test_what_tries_all_values_takes_none_of_them(tmp_path: Path) -> None:
+    for call in ("rand()", "getchar()", "time(NULL)"):
+        with pytest.raises(InputError, match="calls"):
+            mazurka.check(written(tmp_path, f"int main(void) {{ return {call} == 1; }}"))
+
+
+def test_a_bug_of_a_check_is_replayed_with_the_clock_of_the_check(tmp_path: Path) -> None:
+    text = "int main(void) { struct timespec t; clock_gettime(CLOCK_REALTIME, &t);"
+    text += " int n = __VERIFIER_nondet_range(0, 3); assert(n != 2 || t.tv_sec != 1); return 0; }"
+    path = written(tmp_path, text)
+    result = mazurka.check(path)
+    assert result.schedule is not None and not result.schedule.inputs
+    assert replay(path, result.schedule).bug == result.bug
