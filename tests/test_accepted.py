@@ -166,3 +166,118 @@ def test_a_bug_of_a_check_is_replayed_with_the_clock_of_the_check(tmp_path: Path
     result = mazurka.check(path)
     assert result.schedule is not None and not result.schedule.inputs
     assert replay(path, result.schedule).bug == result.bug
+
+
+# ------------------------------------------------------------------------------------- pointers to functions
+
+ADD = """
+static int x;
+static void up(int n) { x += n; }
+static void down(int n) { x -= n; }
+static void stay(int n) { }
+"""
+
+CALLS = {
+    "a table": """
+        static void (*table[3])(int) = {up, down, stay};
+        static void *one(void *arg) { int r = __VERIFIER_nondet_range(0, 2);
+            pthread_mutex_lock(&m); table[r](1); assert(x >= -2 && x <= 2); pthread_mutex_unlock(&m); return arg; }
+        static void *two(void *arg) { return one(arg); }
+        """,
+    "a table with gaps": """
+        static void (*const table[8])(int) = {up, [3] = down, [5] = stay};
+        static void *one(void *arg) { for (int i = 0; i < 8; i++) if (table[i]) {
+            pthread_mutex_lock(&m); table[i](1); pthread_mutex_unlock(&m); } return arg; }
+        static void *two(void *arg) { pthread_mutex_lock(&m); assert(x == 0 || x == 1); pthread_mutex_unlock(&m);
+            return arg; }
+        """,
+    "a table that changes": """
+        static void (*table[2])(int) = {stay, stay};
+        static void *one(void *arg) { int r = __VERIFIER_nondet_range(0, 1);
+            pthread_mutex_lock(&m); table[r] = up; pthread_mutex_unlock(&m); return arg; }
+        static void *two(void *arg) { int r = __VERIFIER_nondet_range(0, 1);
+            pthread_mutex_lock(&m); table[r](1); assert(x == 0 || x == 1); pthread_mutex_unlock(&m); return arg; }
+        """,
+    "a queue of jobs": """
+        static struct { void (*run)(int); int n; } jobs[2]; static unsigned head, tail;
+        static void *one(void *arg) { for (int i = 0; i < 3; i++) { pthread_mutex_lock(&m);
+            if (tail - head < 2) { jobs[tail % 2].run = __VERIFIER_nondet_range(0, 1) ? up : down;
+                jobs[tail % 2].n = i; tail++; }
+            pthread_mutex_unlock(&m); } return arg; }
+        static void *two(void *arg) { for (int i = 0; i < 3; i++) { void (*run)(int) = NULL; int n = 0;
+            pthread_mutex_lock(&m);
+            if (head != tail) { run = jobs[head % 2].run; n = jobs[head % 2].n; head++; }
+            pthread_mutex_unlock(&m);
+            if (run) run(n); } return arg; }
+        """,
+    "an endless queue of jobs": """
+        static void (*jobs[3])(int); static int count, rounds;
+        static void *one(void *arg) { for (;;) { pthread_mutex_lock(&m);
+            if (count < 3) { jobs[count] = __VERIFIER_nondet_range(0, 1) ? up : down; count++; }
+            pthread_mutex_unlock(&m); } return arg; }
+        static void *two(void *arg) { for (;;) { void (*run)(int) = stay; pthread_mutex_lock(&m);
+            if (count > 0) { count--; run = jobs[count]; }
+            pthread_mutex_unlock(&m); run(1);
+        #ifndef __MAZURKA__
+            if (++rounds == 1000) exit(0);
+        #endif
+            } return arg; }
+        """,
+    "callbacks in structures": """
+        struct part { void (*start)(int), (*stop)(int); struct part *next; };
+        static struct part last = {stay, down, NULL}, first = {up, stay, &last}; static struct part *parts = &first;
+        static void *one(void *arg) { pthread_mutex_lock(&m); for (struct part *d = parts; d; d = d->next) d->start(1);
+            pthread_mutex_unlock(&m); return arg; }
+        static void *two(void *arg) { pthread_mutex_lock(&m); for (struct part *d = parts; d; d = d->next) d->stop(1);
+            assert(x == -1 || x == 0); pthread_mutex_unlock(&m); return arg; }
+        """,
+    "pointers to data in a table": """
+        static int a = 1, b = 2; static int *cells[2] = {&a, &b};
+        static void *one(void *arg) { int r = __VERIFIER_nondet_range(0, 1);
+            pthread_mutex_lock(&m); int *c = cells[r]; cells[r] = cells[1 - r]; cells[1 - r] = c;
+            pthread_mutex_unlock(&m); return arg; }
+        static void *two(void *arg) { int r = __VERIFIER_nondet_range(0, 1);
+            pthread_mutex_lock(&m); *cells[r] = 3; assert(a == 3 || b == 3); pthread_mutex_unlock(&m); return arg; }
+        """,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_pointers_in_memory_point_to(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, ADD + CALLS[name] + MAIN)
+    assert ends(path, 40) == ({"steps"} if "endless" in name else {"end"})
+    assert outputs(path, schedule_of(path)) == [""] * 3
+
+
+def test_threads_run_functions_of_a_table(tmp_path: Path) -> None:
+    workers = """
+        static void *one(void *arg) { pthread_mutex_lock(&m); x = 1; pthread_mutex_unlock(&m); return arg; }
+        static void *two(void *arg) { pthread_mutex_lock(&m); x = 2; pthread_mutex_unlock(&m); return arg; }
+        static void *(*workers[2])(void *) = {one, two};
+        int main(void) { pthread_t t[2];
+            for (int i = 0; i < 2; i++) pthread_create(&t[i], NULL, workers[i], NULL);
+            for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+            assert(x == 1 || x == 2); printf("ends\\n"); return 0; }
+        """
+    path = written(tmp_path, ADD + workers)
+    assert ends(path) == {"end"}
+    schedule = schedule_of(path)
+    assert [thread.display for thread in schedule.proof.model.threads] == ["main", "one", "two"]
+    assert outputs(path, schedule) == ["ends\n"] * 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "static void (*table[2])(int) = {up}; static void *one(void *a) { table[__VERIFIER_nondet_range(0, 1)](1);",
+        "static void (*table[2])(int) = {up, up}; static void *one(void *a) { table[__VERIFIER_nondet_range(0, 2)](1);",
+        "static long table[2] = {1, 2}; static void *one(void *a) { ((void (*)(int))table[x & 1])(1);",
+        "static int *cells[2] = {&x}; static void *one(void *a) { *cells[__VERIFIER_nondet_range(0, 1)] = 1;",
+    ],
+)
+def test_what_goes_wrong_through_a_table_is_found(text: str, tmp_path: Path) -> None:
+    path = written(tmp_path, ADD + text + " return a; } static void *two(void *a) { return a; }" + MAIN)
+    assert "failed" in ends(path)
+    outcome = find_schedules(path, until="complete", timeout=60)
+    assert outcome.verdict == "unsafe"
+    assert all(isinstance(one, UnsafeIteration) and one.result.trace for one in outcome.iterations)

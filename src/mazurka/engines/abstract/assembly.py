@@ -23,6 +23,7 @@ from mazurka.engines.abstract.paths import Undefined
 from mazurka.engines.abstract.ranking import find_loops
 from mazurka.engines.abstract.stepping import NOBODY
 from mazurka.engines.abstract.terms import FALSE, TRUE, Term
+from mazurka.engines.abstract.values import opened
 from mazurka.errors import InputError
 from mazurka.positions import spoken
 from mazurka.program import instructions as ins
@@ -189,15 +190,16 @@ class _Assembly:
         """A condition that holds for all values that its variables can have is true; for none, false."""
         sets = []
         size = 1
-        for name in condition.variables:
-            values = None if name.length is not None else self.extraction.values_of(name)
+        whole, elements = opened(condition)
+        for name in whole.variables:
+            values = self.extraction.values_of(elements.get(name, name))
             if values is None:
                 return condition
             sets.append([(name, value) for value in values])
             size *= len(sets[-1])
             if size > _MOST_COMBINATIONS:
                 return condition
-        found = {t.evaluate(condition, dict(state)) for state in product(*sets)}
+        found = {t.evaluate(whole, dict(state)) for state in product(*sets)}
         if found == {1}:
             return TRUE
         return condition if 1 in found else FALSE

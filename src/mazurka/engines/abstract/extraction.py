@@ -38,7 +38,7 @@ from mazurka.engines.abstract.paths import (
 )
 from mazurka.engines.abstract.stepping import Runner
 from mazurka.engines.abstract.terms import Term
-from mazurka.engines.abstract.values import Rule, ValueSets
+from mazurka.engines.abstract.values import Rule, ValueSets, atoms
 from mazurka.errors import InputError
 from mazurka.positions import spoken
 from mazurka.program import cfg
@@ -497,28 +497,34 @@ class Extraction:
             }
         return self.loop_headers[function.name]
 
-    def values_of(self, variable: Term) -> Iterable[int] | None:
-        """The values that a variable can have, if they are few."""
-        if variable in self.input_counts:
-            count = self.input_counts[variable]
+    def values_of(self, atom: Term) -> Iterable[int] | None:
+        """The values that a variable can have, or an element of an array that is read, if they are few."""
+        if atom.op == "select":
+            return self.sets.element(atom, self.values_of)
+        if atom.length is not None:
+            return None
+        if atom in self.input_counts:
+            count = self.input_counts[atom]
             return range(count.value) if count.is_constant and count.value <= 512 else None
-        return self.sets.of(variable)
+        return self.sets.of(atom)
 
-    def demand(self, term: Term) -> None:
-        """It has to be known what a term is, to go on."""
+    def demand(self, term: Term, *, exactly: bool = False) -> None:
+        """It has to be known what a term is, to go on. exactly: not even one case for each of its values will do."""
         if term.is_constant:
             return
-        local = {self.by_term[variable] for variable in term.variables if variable in self.by_term}
+        needed = atoms(term)
+        variables = term.variables if exactly else needed
+        local = {self.by_term[variable] for variable in variables if variable in self.by_term}
         names = {slot.variable.name if isinstance(slot, Word) else slot for slot in local}
         if names - self.tracked:
             self.demanded |= names - self.tracked
             raise Later
-        if any(variable.length is not None or self.values_of(variable) is None for variable in term.variables):
+        if any(self.values_of(atom) is None for atom in needed):
             raise Beyond(
                 "which object is accessed, or which function is called, depends on values that are not known here; use "
                 "indices into global arrays instead of pointers that are computed"
             )
-        raise Split(term.variables)
+        raise Split(needed)
 
     # ------------------------------------------------------------------------------------------- the model
 

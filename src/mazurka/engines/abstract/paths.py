@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -33,11 +34,11 @@ class Wrong(Exception):
 
 
 class Split(Exception):
-    """The path goes on only if it is known what some variables are."""
+    """The path goes on only if it is known what some variables are, or elements of arrays that are read."""
 
-    def __init__(self, variables: frozenset[Term]) -> None:
+    def __init__(self, atoms: Sequence[Term]) -> None:
         super().__init__()
-        self.variables = variables
+        self.atoms = atoms
 
 
 class Later(Exception):
@@ -98,7 +99,8 @@ class Frame:
 class Path:
     """What a thread does from a location on, in one of the ways that are possible. `private` is what it knows of the
     words of memory that it alone can reach, or writes; `filled` are its arrays all of whose elements it has written.
-    `memory` is what it has changed on this path. `known` and `decided` follow from the `conditions`."""
+    `memory` is what it has changed on this path. `known` (what variables are), `elements` (what elements of arrays
+    are that were read) and `decided` follow from the `conditions`."""
 
     thread: int
     frames: list[Frame]
@@ -113,6 +115,7 @@ class Path:
     conditions: list[Term] = field(default_factory=list)
     decided: dict[Term, bool] = field(default_factory=dict)
     known: dict[Term, Term] = field(default_factory=dict)
+    elements: dict[Term, Term] = field(default_factory=dict)
     memory: dict[Variable, Term] = field(default_factory=dict)
     inputs: list[Input] = field(default_factory=list)
     accesses: dict[tuple[Variable, Term | None], tuple[bool, bool]] = field(default_factory=dict)
@@ -129,6 +132,7 @@ class Path:
         other.frames = [frame.copy() for frame in self.frames]
         other.private, other.memory, other.filled = dict(self.private), dict(self.memory), set(self.filled)
         other.conditions, other.decided, other.known = list(self.conditions), dict(self.decided), dict(self.known)
+        other.elements = dict(self.elements)
         other.inputs, other.accesses = list(self.inputs), dict(self.accesses)
         other.starts, other.visits = list(self.starts), dict(self.visits)
         return other

@@ -7,6 +7,7 @@ cannot be followed is one of the kind "beyond".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ from mazurka.engines.abstract.paths import (
     Wrong,
 )
 from mazurka.engines.abstract.terms import FALSE, TRUE, Term
+from mazurka.engines.abstract.values import atoms, opened
 from mazurka.positions import spoken
 from mazurka.program import instructions as ins
 from mazurka.program.operands import operands
@@ -80,7 +82,7 @@ class Runner:
                 self.step()
                 path.first = False
             except Split as split:  # nothing has happened yet
-                return self.others + self._cases(split.variables)
+                return self.others + self._cases(split.atoms)
             except Arrival:
                 self.arrive("event", silent=False)
                 return self.others
@@ -102,15 +104,14 @@ class Runner:
                 self.fail(wrong.kind, str(wrong))
                 return self.others
 
-    def _cases(self, variables: frozenset[Term]) -> list[Path]:
-        """The path once for each of the values that some variables can have."""
-        names = sorted(variables, key=lambda variable: variable.name)
+    def _cases(self, atoms: Sequence[Term]) -> list[Path]:
+        """The path once for each of the values that some variables can have, or elements of arrays."""
         cases = []
-        for values in product(*(sorted(self.whole.values_of(name) or ()) for name in names)):
+        for values in product(*(sorted(self.whole.values_of(atom) or ()) for atom in atoms)):
             case = self.path.copy()
             runner = Runner(self.whole, self.place, case, self.prefix)
-            for name, value in zip(names, values, strict=True):
-                if not runner.assume(t.compare("eq", name, t.constant(value, name.width)), True):
+            for atom, value in zip(atoms, values, strict=True):
+                if not runner.assume(t.compare("eq", atom, t.constant(value, atom.width)), True):
                     break
             else:
                 cases.append(case)
@@ -154,6 +155,10 @@ class Runner:
     # ------------------------------------------------------------------------------------------ conditions
 
     def known(self, term: Term) -> Term:
+        if self.path.elements:
+            whole, elements = opened(term)
+            known = {name: self.path.elements.get(read, read) for name, read in elements.items()}
+            term = t.substitute(whole, known)
         return t.substitute(term, self.path.known) if self.path.known else term
 
     def decide(self, condition: Term) -> bool | None:
@@ -174,11 +179,12 @@ class Runner:
 
     def _possible(self, condition: Term) -> tuple[bool, bool]:
         """Whether a condition can be true, and whether it can be false, where its variables have few values."""
+        condition, elements = opened(condition)
         names = list(condition.variables)
         sets = []
         size = 1
         for name in names:
-            values = None if name.length is not None else self.whole.values_of(name)
+            values = self.whole.values_of(elements.get(name, name))
             if values is None:
                 return True, True
             values = list(values)
@@ -186,7 +192,8 @@ class Runner:
             if size > 2000:
                 return True, True
             sets.append(values)
-        others = [other for other in self.path.conditions if other.variables <= condition.variables]
+        conditions = (opened(other)[0] for other in self.path.conditions)
+        others = [other for other in conditions if other.variables <= condition.variables]
         holds = fails = False
         for values in product(*sets):
             state = dict(zip(names, values, strict=True))
@@ -219,10 +226,13 @@ class Runner:
         if condition.op == "xor" and condition.args[1] is TRUE:
             condition, value = condition.args[0], not value
         self.path.decided[condition] = value
-        if condition.op == "variable":
-            self.path.known[condition] = TRUE if value else FALSE
-        if value and condition.op == "eq" and condition.args[1].is_constant and condition.args[0].op == "variable":
-            self.path.known[condition.args[0]] = condition.args[1]
+        term, number = condition, TRUE if value else FALSE
+        if value and condition.op == "eq" and condition.args[1].is_constant:
+            term, number = condition.args
+        if term.op == "variable":
+            self.path.known[term] = number
+        elif term.op == "select":
+            self.path.elements[term] = number
         if value and condition.op == "and":
             self._note(condition.args[0], True)
             self._note(condition.args[1], True)
@@ -281,12 +291,12 @@ class Runner:
         if register is not None:
             self.path.frame.registers[register] = value
 
-    def known_number(self, term: Term) -> int:
+    def known_number(self, term: Term, *, exactly: bool = False) -> int:
         """The value of a term that has to be known."""
         term = self.known(term)
         if term.is_constant:
             return term.value
-        self.whole.demand(term)
+        self.whole.demand(term, exactly=exactly)
         raise AssertionError(term)
 
     # ----------------------------------------------------------------------------------------- instructions
@@ -522,10 +532,8 @@ class Runner:
             raise Beyond("floating-point numbers cannot be followed here")
         value = self.known(value)
         width = value.width
-        if not value.is_constant and all(
-            v.length is None and self.whole.values_of(v) is not None for v in value.variables
-        ):
-            raise Split(value.variables)
+        if not value.is_constant and all(self.whole.values_of(atom) is not None for atom in atoms(value)):
+            raise Split(atoms(value))
         bits = [t.convert("trunc", t.binary("lshr", value, t.constant(i, width)), 1) for i in range(width)]
         match op:
             case "ctpop":
@@ -744,6 +752,10 @@ class Runner:
                 shadow = path.memory.get(word.written, self._array(word.written))
                 message = f"reads {variable.display}, which may never have been written; initialise it"
                 self.require(t.select(shadow, piece.index), "beyond", message)
+            if variable not in path.memory and piece.index.is_constant and self._never_changes(variable):
+                values = self.whole.initial(variable)
+                if isinstance(values, tuple) and piece.index.value < len(values):
+                    return t.constant(values[piece.index.value], word.width)
             return t.select(path.memory.get(variable, self._array(variable)), piece.index)
         if word.written is not None:
             shadow = path.memory.get(word.written, self._current(word.written))
@@ -755,11 +767,13 @@ class Runner:
             return self.whole.value_at(path.private, word)
         return self._current(variable)
 
+    def _never_changes(self, variable: Variable) -> bool:
+        return not self.prefix and variable.name not in self.whole.sets.changing
+
     def _array(self, variable: Variable) -> Term:
         """An array as it is; before the first event, or if it never changes, its elements are known."""
         values = self.whole.initial(variable)
-        unchanged = self.prefix or variable.name not in self.whole.sets.changing
-        if not unchanged or not isinstance(values, tuple):
+        if not (self.prefix or self._never_changes(variable)) or not isinstance(values, tuple):
             return variable.term
         if len(set(values)) == 1:
             return t.array(t.constant(values[0], variable.term.width), len(values))
@@ -870,10 +884,10 @@ class Runner:
 
     # ---------------------------------------------------------------------------------------------- calls
 
-    def function_at(self, value: Value, arguments: int) -> Function:
+    def function_at(self, value: Value, arguments: int, *, exactly: bool = False) -> Function:
         if isinstance(value, Undefined):
             raise Wrong("memory", "an address depends on memory that was never written")
-        address = self.known_number(value)
+        address = self.known_number(value, exactly=exactly)
         function = self.whole.functions.get(address)
         if function is None or len(function.parameters) > arguments:
             null = "call of a null function pointer"
@@ -899,7 +913,7 @@ class Runner:
 
     def spawn(self, instruction: ins.Spawn) -> None:
         path = self.path
-        function = self.function_at(self.value(instruction.function), len(instruction.arguments))
+        function = self.function_at(self.value(instruction.function), len(instruction.arguments), exactly=True)
         path.children += 1
         number = self.whole.child(path.thread, path.children)
         path.several = True
