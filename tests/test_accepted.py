@@ -5,8 +5,8 @@ again, and runs natively at each level."""
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -67,16 +67,23 @@ def schedule_of(path: Path) -> ProgramSchedule:
     return outcome.schedule
 
 
-def outputs(path: Path, schedule: ProgramSchedule, text: str = "", arguments: Sequence[str] = ()) -> list[str]:
+def outputs(path: Path, schedule: ProgramSchedule, text: str = "") -> list[str]:
     """What the built program prints at each level, when it reads some text."""
     program = path.with_suffix("")
     printed = []
     for level in (0, 1, 2):
         build([path], schedule, program, optimise=level)
-        done = subprocess.run(
-            [program, *arguments], input=text, capture_output=True, text=True, timeout=60, check=False
-        )
-        assert (done.returncode, done.stderr) == (0, "")
+        for environment in ({"MAZURKA_DAWDLE": "1"}, {}):
+            done = subprocess.run(
+                [program],
+                input=text,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                env={**os.environ, **environment},
+                check=False,
+            )
+            assert (done.returncode, done.stderr) == (0, "")
         printed.append(done.stdout)
     return printed
 
@@ -281,3 +288,81 @@ def test_what_goes_wrong_through_a_table_is_found(text: str, tmp_path: Path) -> 
     outcome = find_schedules(path, until="complete", timeout=60)
     assert outcome.verdict == "unsafe"
     assert all(isinstance(one, UnsafeIteration) and one.result.trace for one in outcome.iterations)
+
+
+# ------------------------------------------------------------------------------------ functions of the library
+
+OPERATIONS = {
+    "pthread_once": """
+        static pthread_once_t once = PTHREAD_ONCE_INIT; static int x, made;
+        static void make(void) { pthread_mutex_lock(&m); made++; pthread_mutex_unlock(&m); x = 5; printf("made "); }
+        static void *one(void *arg) { for (int i = 0; i < 2; i++) { pthread_once(&once, make); assert(made == 1); }
+            return arg; }
+        static void *two(void *arg) { pthread_once(&once, make); assert(x == 5); return arg; }
+        """,
+    "pthread_once for several things": """
+        static pthread_once_t a = PTHREAD_ONCE_INIT, b = PTHREAD_ONCE_INIT; static int x, y;
+        static void make_b(void) { y++; }
+        static void make_a(void) { x++; }
+        static void get(pthread_once_t *once, void (*make)(void)) { pthread_once(once, make); }
+        static void *one(void *arg) { get(&a, make_a); assert(x == 1); return arg; }
+        static void *two(void *arg) { get(&b, make_b); get(&a, make_a); assert(x == 1 && y == 1); return arg; }
+        """,
+    "call_once": """
+        #include <threads.h>
+        static once_flag flag = ONCE_FLAG_INIT; static int x;
+        static void make(void) { x++; }
+        static void *one(void *arg) { call_once(&flag, make); assert(x == 1); return arg; }
+        static void *two(void *arg) { call_once(&flag, make); assert(x == 1); return arg; }
+        """,
+    "locks through pointers": """
+        static int x; static int (*lock)(pthread_mutex_t *) = pthread_mutex_lock;
+        static void *one(void *arg) { int (*unlock)(pthread_mutex_t *) = pthread_mutex_unlock;
+            for (int i = 0; i < 3; i++) { lock(&m); x++; unlock(&m); } return arg; }
+        static void *two(void *arg) { pthread_mutex_lock(&m); x += 2; pthread_mutex_unlock(&m);
+            lock(&m); assert(x >= 2); pthread_mutex_unlock(&m); return arg; }
+        """,
+    "callbacks of a structure": """
+        static struct { int (*wait)(pthread_cond_t *, pthread_mutex_t *); int (*wake)(pthread_cond_t *); } c =
+            {pthread_cond_wait, pthread_cond_signal};
+        static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; static int x;
+        static void *one(void *arg) { pthread_mutex_lock(&m); while (!x) c.wait(&changed, &m); x = 2;
+            pthread_mutex_unlock(&m); return arg; }
+        static void *two(void *arg) { pthread_mutex_lock(&m); x = 1; c.wake(&changed); pthread_mutex_unlock(&m);
+            return arg; }
+        """,
+    "what the scheduler does not know, through a pointer": """
+        static int (*draw)(unsigned *) = rand_r; static unsigned seed;
+        static void *one(void *arg) { assert(draw(&seed) >= 0); return arg; }
+        static void *two(void *arg) { seed = 1; return arg; }
+        """,
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operations_of_the_library_are_scheduled_however_they_are_called(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, OPERATIONS[name] + MAIN)
+    assert ends(path) == {"end"}
+    schedule = schedule_of(path)
+    printed = {follow(schedule, seed=seed).output.decode() for seed in range(5)}
+    assert {*outputs(path, schedule)} <= printed
+
+
+def test_threads_are_created_and_joined_through_pointers(tmp_path: Path) -> None:
+    text = """
+        static int x; static void *run(void *arg) { x++; return arg; }
+        static int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = pthread_create;
+        static int (*join)(pthread_t, void **) = pthread_join;
+        int main(void) { pthread_t t; create(&t, NULL, run, NULL); join(t, NULL); printf("%d\\n", x); return 0; }
+        """
+    path = written(tmp_path, text)
+    assert outputs(path, schedule_of(path)) == ["1\n"] * 3
+
+
+def test_what_is_done_once_may_be_done_before_there_are_threads(tmp_path: Path) -> None:
+    once = "static pthread_once_t once = PTHREAD_ONCE_INIT; static int x; static void make(void) { x++; }"
+    once += " static void *run(void *arg) { pthread_once(&once, make); x++; return arg; }"
+    once += " int main(void) { run(NULL); pthread_t t; pthread_create(&t, NULL, run, NULL); pthread_join(t, NULL);"
+    path = written(tmp_path, once + ' run(NULL); assert(x == 4); printf("%d\\n", x); return 0; }')
+    assert ends(path) == {"end"}
+    assert outputs(path, schedule_of(path)) == ["4\n"] * 3

@@ -59,7 +59,7 @@ def build(
         return
     checked = {str(file): load_text(file, compiler, compiler_arguments) for file in files}
     same = {name: same_instructions(checked[name], text) for name, text in texts.items()}
-    code = read_code(checked, same)
+    code = read_code(checked, same, schedule.proof.model)
     try:
         points, tables = _follow(schedule, checked, code, optimise, closely=False)
     except Unfollowable:
@@ -117,6 +117,7 @@ def _woven(points: Points, tables: Tables) -> Iterator[tuple[Spot, Woven]]:
             Woven(
                 point,
                 points.about[point - FIRST_POINT].place,
+                points.code.callee(spot.line),
                 tables.contexts.get(spot),
                 None if spot.passing else tables.dropped.get(spot.line),
                 inline=spot not in always,

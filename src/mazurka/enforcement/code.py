@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mazurka.enforcement.weaving import callee_at, functions, instructions
+from mazurka.engines.abstract.model import Model
 
 _WATCHED = frozenset(("pthread_create", "pthread_join", "thrd_create", "thrd_join"))
 
@@ -21,12 +22,12 @@ Line = tuple[str, int]  # a file and a line of its LLVM text, as it is checked
 
 @dataclass(slots=True)
 class Code:
-    """kinds: the instructions that the native program has, too: "load", "store", "call f", ... unused: those whose
-    result nobody looks at. certain: those that name the variable of the program that they touch, or a part of it, so
-    that they always touch that one; through a pointer, they may also touch one that never changes, which is
-    none of the accesses of the model. watched: calls that create threads or wait for their end, with their source
-    positions; the runtime wants to know of them, whether or not they are events. blocks: the lines of the basic block
-    that a line is in. has_sections: there are atomic sections."""
+    """kinds: the instructions that the native program has, too: "load", "store", "call f", ... (also through a pointer,
+    if it is always the same function of the library). unused: those whose result nobody looks at. certain: those that
+    name the variable of the program that they touch, or a part of it, so that they always touch that one; through a
+    pointer, they may also touch one that never changes, which is none of the accesses of the model. watched: calls that
+    create threads or wait for their end, with their source positions; the runtime wants to know of them, whether or not
+    they are events. blocks: the lines of the basic block that a line is in. has_sections: there are atomic sections."""
 
     kinds: dict[Line, str] = field(default_factory=dict)
     unused: set[Line] = field(default_factory=set)
@@ -36,12 +37,13 @@ class Code:
     has_sections: bool = False
 
     def callee(self, line: Line | None) -> str | None:
-        """The function that a line calls by its name; "" if through a pointer, None if it is no call."""
+        """The function that a line calls; "" if it may be several, or one of the program, through a pointer; None if it
+        is no call."""
         kind = self.kinds.get(line, "") if line else ""
         return kind.removeprefix("call ").strip() if kind.startswith("call") else None
 
 
-def read_code(texts: Mapping[str, str], same: Mapping[str, Mapping[int, int]]) -> Code:
+def read_code(texts: Mapping[str, str], same: Mapping[str, Mapping[int, int]], model: Model) -> Code:
     """`texts` are as they are checked; `same` has the lines that are in the native program, too."""
     code = Code(has_sections=any("@__VERIFIER_atomic_" in text for text in texts.values()))
     for file, text in texts.items():
@@ -60,13 +62,16 @@ def read_code(texts: Mapping[str, str], same: Mapping[str, Mapping[int, int]]) -
             if number not in same[file]:
                 continue
             line = lines[number - 1]
-            code.kinds[file, number] = instruction.kind
+            kind = instruction.kind
+            if callee_at(line) == "":
+                kind = f"call {_target(model, (file, number))}"
+            code.kinds[file, number] = kind
             result = _RESULT.match(line)
             if result is None or uses[number][result[1]] == 1:
                 code.unused.add((file, number))
-            if _certain_names(line, instruction.kind, results[number]) & variables:
+            if _certain_names(line, kind, results[number]) & variables:
                 code.certain.add((file, number))
-            if callee_at(line) in _WATCHED:
+            if code.callee((file, number)) in _WATCHED:
                 code.watched[file, number] = f"{file}:{instruction.position[0] if instruction.position else '?'}"
     return code
 
@@ -78,6 +83,13 @@ def _blocks(lines: Sequence[str], first: int, end: int) -> Iterator[range]:
         if number == end or not lines[number - 1].startswith(" "):
             yield range(start, number)
             start = number + 1
+
+
+def _target(model: Model, line: Line) -> str:
+    """The function of the library that is always called through the pointer at a line, if there is one."""
+    names = list(model.targets.get(line, ()))
+    assert model.program is not None
+    return names[0] if len(names) == 1 and model.program.functions[names[0]].library else ""
 
 
 def _certain_names(line: str, kind: str, results: Mapping[str, str]) -> set[str]:

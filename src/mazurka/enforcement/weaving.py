@@ -28,10 +28,11 @@ OPERATIONS = frozenset((
     "pthread_barrier_init", "pthread_barrier_destroy", "pthread_barrier_wait", "pthread_create", "pthread_join",
     "pthread_detach", "pthread_exit", "cnd_init", "cnd_destroy", "cnd_signal", "cnd_broadcast", "cnd_wait",
     "thrd_create", "thrd_join", "thrd_detach", "thrd_exit", "exit", "_exit", "__VERIFIER_atomic_begin",
+    "pthread_once", "call_once",
 ))  # fmt: skip
 
 # They call functions of the program.
-_CALLING_BACK = frozenset(("pthread_once", "call_once", "qsort", "bsearch", "atexit"))
+_CALLING_BACK = frozenset(("qsort", "bsearch", "atexit"))
 
 # How a thread's calls are counted (`contexts`).
 MULTIPLIER = 0x9E3779B97F4A7C15
@@ -128,6 +129,7 @@ declare void @mazurka_end_call()
 
 _INSTRUCTION = re.compile(r"\s+(?:(%[\w.$-]+|%\"[^\"]*\") = )?(?:(?:tail|musttail|notail) )?(\w+)")
 _CALLEE = re.compile(r"@([\w.$]+)\(")
+_CALLED = re.compile(r"[@%](?:[\w.$-]+|\"[^\"]*\")\(")  # also through a pointer
 _DEBUG = re.compile(r", !dbg !(\d+)")
 _POSITION = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+), column: (\d+)")
 _NAMES = re.compile(r"%[\w.$-]+|%\"[^\"]*\"|, ![\w.]+ !\d+|#\d+|@\.str[\w.]*")  # of what has another number
@@ -208,12 +210,14 @@ def callee_at(text_line: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Woven:
-    """What becomes of an instruction at a point. constant: the scheduler has nothing to do there; a load gives this, an
-    operation is left out. inline: it is an ordinary access. awaited: others can wait for it. contexts: the point
-    depends on how the thread has come here, by this entry of the runtime's table."""
+    """What becomes of an instruction at a point. callee: the function that it calls; "" if that may be several, None
+    if it is no call. constant: the scheduler has nothing to do there; a load gives this, an operation is left out.
+    inline: it is an ordinary access. awaited: others can wait for it. contexts: the point depends on how the thread has
+    come here, by this entry of the runtime's table."""
 
     point: int
     place: str
+    callee: str | None
     contexts: int | None = None
     constant: int | None = None
     inline: bool = False
@@ -233,7 +237,7 @@ def weave(text: str, points: Mapping[int, Woven], passed: Mapping[int, Woven], c
         if number not in points:
             woven.extend(_counted(line, calls[number], number) if number in calls else [line])
             continue
-        callee = callee_at(line)
+        callee = points[number].callee
         point = str(points[number].point)
         if points[number].contexts is not None and points[number].constant is None:
             point = f"%mazurka.point.{number}"
@@ -272,13 +276,15 @@ def _operation(line: str, callee: str, woven: Woven, point: str) -> Iterator[str
     if woven.constant is not None:
         yield f"  {match[1]} = add i32 0, 0" if match and match[1] else ""
     elif callee in OPERATIONS:
-        separator = "" if f"@{callee}()" in line else ", "
-        yield line.replace(f"@{callee}(", f"@mazurka_do_{callee}(i32 {point}{separator}", 1)
+        called = _CALLED.search(line)
+        assert called is not None
+        separator = "" if line.startswith("()", called.end() - 1) else ", "
+        yield f"{line[: called.start()]}@mazurka_do_{callee}(i32 {point}{separator}{line[called.end() :]}"
     elif not callee or callee in _CALLING_BACK:
         what = (
             f"{callee}, which calls back; write out what it does"
             if callee
-            else "a call through a pointer; use its name"
+            else "a call through a pointer to several functions, of which one is of the library; use their names"
         )
         raise InputError(f"{woven.place}: a native build cannot schedule {what}")
     else:  # what it touches is one event, and inside of it there are none
@@ -377,4 +383,7 @@ def _declaration(operation: str, lines: list[str]) -> str:
             result = re.sub(r"\b(noundef|nonnull|signext|zeroext|noalias|dso_local) ", "", match[1])
             parameters = f"i32, {match[2]}" if match[2] else "i32"
             return f"declare {result}@mazurka_do_{operation}({parameters})"
-    raise InputError(f"'{operation}' is defined by the program itself; a native build schedules only the library's")
+    raise InputError(
+        f"'{operation}' is defined by the program itself, or called through a pointer that comes from another file; a "
+        "native build schedules only the library's, where it is declared"
+    )

@@ -107,6 +107,26 @@ int mazurka_do_pthread_barrier_wait(uint32_t point, pthread_barrier_t *barrier) 
     return 0;
 }
 
+/* The first one to come calls the function, whose events are its own, and has a second event when that has returned. By the
+ * schedule, nobody else comes in between. */
+int mazurka_do_pthread_once(uint32_t point, pthread_once_t *once, void (*routine)(void)) {
+    enum { DONE = 2 }; /* as the library has it */
+    mazurka_before(point, NULL);
+    const bool is_first = *once != DONE;
+    mazurka_after();
+    if (is_first) {
+        routine();
+        mazurka_before(point + 1, NULL);
+        *once = DONE;
+        mazurka_after();
+    }
+    return 0;
+}
+
+void mazurka_do_call_once(uint32_t point, once_flag *flag, void (*routine)(void)) {
+    mazurka_do_pthread_once(point, (pthread_once_t *)flag, routine);
+}
+
 /* ------------------------------------------------------------------------------------------ threads */
 
 /* The new thread may run before its creator knows its name. */

@@ -48,6 +48,7 @@ class _Assembly:
         self.extraction = extraction
         self.model = Model(transforms=transforms, program=extraction.program, lowered=extraction.lowered)
         self.model.unnoticed = extraction.unnoticed
+        self.model.targets = extraction.targets
         self.locations: dict[Place, Location] = {}
         self.rests: dict[tuple[int, Rest], Location] = {}
 

@@ -192,6 +192,7 @@ class Extraction:
         self.names: dict[str, int] = {}
         self.by_term: dict[Term, ins.Register | Word] = {}
         self.input_counts: dict[Term, Term] = {}
+        self.targets: dict[tuple[str, int], set[str]] = {}
         self.demanded = set()
         self.news = False
         self.memory.forget_words()

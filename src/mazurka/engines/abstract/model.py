@@ -206,6 +206,8 @@ class Model:
     # Where user code accesses memory without an event of its own, as `Point.line` and `calls`, and why: in an atomic
     # section, while the first thread is alone, or because nobody else can notice.
     unnoticed: dict[tuple[tuple[str, int], tuple[tuple[str, int], ...]], set[Unnoticed]] = field(default_factory=dict)
+    # The functions that user code calls through a pointer, by the line of the LLVM text.
+    targets: dict[tuple[str, int], set[str]] = field(default_factory=dict)
 
     @property
     def initial_locations(self) -> tuple[Location, ...]:

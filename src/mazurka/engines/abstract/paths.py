@@ -72,7 +72,8 @@ class Ended(Exception):
 
 @dataclass(eq=False, slots=True)
 class Frame:
-    """A call: where it stands, what its registers hold. `objects` are its local variables in memory."""
+    """A call: where it stands, what its registers hold. `objects` are its local variables in memory; `ordinal` is how
+    many events the call of the library that was under way had had (`Path.ordinal`)."""
 
     function: Function
     block: str
@@ -80,9 +81,11 @@ class Frame:
     registers: dict[ins.Register, Value]
     path: tuple[int, ...]  # of the calls that led here
     objects: list[Object] = field(default_factory=list)
+    ordinal: int = 0
 
     def copy(self) -> Frame:
-        return Frame(self.function, self.block, self.index, dict(self.registers), self.path, list(self.objects))
+        registers, objects = dict(self.registers), list(self.objects)
+        return Frame(self.function, self.block, self.index, registers, self.path, objects, self.ordinal)
 
     @property
     def instruction(self) -> ins.Instruction:

@@ -901,15 +901,18 @@ class Runner:
             function = self.whole.program.functions[callee]
         else:
             function = self.function_at(self.value(callee), len(instruction.arguments))
+            if self.path.frame.text and not self.path.frame.function.library:
+                self.whole.targets.setdefault(self.path.frame.text[-1], set()).add(function.name)
         path = self.path
         if any(frame.function is function for frame in path.frames):
             raise Beyond(f"{spoken(function.name)} calls itself, which cannot be followed here; use a loop")
+        ordinal = path.ordinal
         if function.library and not path.frame.function.library:
             path.ordinal = 0
         registers = dict(zip(function.parameters, map(self.value, instruction.arguments), strict=False))
         caller = path.frame
         where = (*caller.path, self.whole.positions[id(instruction)])
-        path.frames.append(Frame(function, function.entry.name, 0, registers, where))
+        path.frames.append(Frame(function, function.entry.name, 0, registers, where, ordinal=ordinal))
 
     def spawn(self, instruction: ins.Spawn) -> None:
         path = self.path
@@ -985,6 +988,8 @@ class Runner:
                 path.filled.discard(word)
         result = UNDEFINED if instruction.value is None else self.value(instruction.value)
         path.frames.pop()
+        if frame.function.library and not path.frame.function.library:
+            path.ordinal = frame.ordinal  # the library may have called user code that has called the library
         call = path.frame.instruction
         self.set(call.result, result)
         self.advance()

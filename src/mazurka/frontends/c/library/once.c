@@ -15,7 +15,9 @@ int pthread_once(pthread_once_t *once, void (*routine)(void)) {
     __mazurka_atomic_end();
     if (state == NOT_YET) {
         routine();
-        __atomic_store_n(once, DONE, __ATOMIC_SEQ_CST);
+        __mazurka_atomic_begin(); /* an event even while there is one thread, as the first section is */
+        *once = DONE;
+        __mazurka_atomic_end();
     }
     return 0;
 }
