@@ -5,6 +5,7 @@ again, and runs natively at each level."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -13,11 +14,13 @@ import pytest
 
 import mazurka
 from mazurka import Verdict, find_schedules, replay
+from mazurka.cli import main
 from mazurka.enforcement import build
 from mazurka.engines.abstract import load_model
 from mazurka.errors import InputError
 from mazurka.schedules.checker import check
 from mazurka.schedules.following import follow
+from mazurka.schedules.format import to_json
 from mazurka.schedules.sections import ProgramSchedule
 from mazurka.scheduling import UnsafeIteration
 from tests.oracle.model_walk import Walker
@@ -366,3 +369,95 @@ def test_what_is_done_once_may_be_done_before_there_are_threads(tmp_path: Path) 
     path = written(tmp_path, once + ' run(NULL); assert(x == 4); printf("%d\\n", x); return 0; }')
     assert ends(path) == {"end"}
     assert outputs(path, schedule_of(path)) == ["4\n"] * 3
+
+
+# ------------------------------------------------------------------------------- what a program was proved for
+
+COUNTS = """
+static int x; static void *run(void *arg) { x++; return arg; }
+int main(int argc, char **argv) {
+    pthread_t t[2]; int n = argc > 1 ? argv[1][0] - '0' : 1;
+    for (int i = 0; i < n; i++) pthread_create(&t[i], NULL, run, NULL);
+    for (int i = 0; i < n; i++) pthread_join(t[i], NULL);
+    printf("%d %s\\n", n, argv[0]);
+    return 0;
+}
+"""
+
+
+def started(program: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [program, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environment},
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["2"], ["2", 'a "b" \\ \u00e9']])
+def test_a_program_is_started_with_the_arguments_that_it_was_proved_for(arguments: list[str], tmp_path: Path) -> None:
+    path = written(tmp_path, COUNTS)
+    program = tmp_path / "started"
+    outcome = find_schedules(path, program_arguments=arguments)
+    assert outcome.schedule is not None
+    build([path], outcome.schedule, program)
+    number = arguments[0] if arguments else "1"
+    assert started(program, *arguments) == (0, f"{number} program\n", "")
+    for others in (["1"], ["2", "b"], ["2", "a", "c"], [*arguments, ""], *([[]] if arguments else [])):
+        status, printed, message = started(program, *others)
+        assert (status, printed) == (72, "")
+        assert message.startswith("mazurka: the schedule is proved for") and "MAZURKA_ANYWAY" in message
+    status, _, message = started(program, "2" if not arguments else "1", MAZURKA_ANYWAY="1")
+    assert status in (0, 70) and "nothing is guaranteed" in message
+
+
+def test_a_program_that_does_not_look_at_its_arguments_takes_any(tmp_path: Path) -> None:
+    hidden = 'int main(int argc, char **argv) {\n#ifndef __MAZURKA__\nprintf("%s", argv[1]);\n#endif\n return 0; }'
+    path = written(tmp_path, hidden)
+    schedule = schedule_of(path)
+    assert to_json(schedule)["program"]["arguments"] is None
+    build([path], schedule, tmp_path / "started")
+    assert started(tmp_path / "started", "word") == (0, "word", "")
+
+
+def test_the_schedule_says_which_arguments_the_program_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, file, program = written(tmp_path, COUNTS), tmp_path / "schedule.json", tmp_path / "started"
+    assert main(["schedule", str(path), "-o", str(file), "--", "2"]) == 0
+    assert main(["schedule", str(path), "--check", str(file)]) == 0
+    assert main(["build", str(path), "--schedule", str(file), "-o", str(program)]) == 0
+    assert started(program, "2") == (0, "2 program\n", "")
+    capsys.readouterr()
+    assert main(["build", str(path), "--schedule", str(file), "-o", str(program), "--", "1"]) == 2
+    assert "a schedule for the arguments 2, not for 1" in capsys.readouterr().err
+    changed = json.loads(file.read_text())
+    changed["program"]["arguments"] = ["1"]
+    file.write_text(json.dumps(changed))
+    assert main(["build", str(path), "--schedule", str(file), "-o", str(program)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('return getenv("MAZURKA_TEST") != NULL;', "without MAZURKA_TEST"),
+        ("return __VERIFIER_nondet_range(0, 3) > 3;", "from 0 to 3, not for 4"),
+        ("return environment[0] != NULL;", "an empty environment"),
+    ],
+)
+def test_inputs_that_were_not_assumed_stop_the_program(text: str, message: str, tmp_path: Path) -> None:
+    own = "\n#ifndef __MAZURKA__\nint __VERIFIER_nondet_range(int low, int high) { return high + 1; }\n#endif\n"
+    path = written(tmp_path, f"{own}int main(int argc, char **argv, char **environment) {{ {text} }}")
+    program = tmp_path / "started"
+    build([path], schedule_of(path), program)
+    status, _, told = started(program, MAZURKA_TEST="1")
+    assert status == 72 and message in told
+    status, _, told = started(program, MAZURKA_TEST="1", MAZURKA_ANYWAY="1")
+    assert status == 1 and message in told and "nothing is guaranteed" in told
+
+
+def test_a_range_without_values_is_an_assumption_that_does_not_hold(tmp_path: Path) -> None:
+    path = written(tmp_path, "int main(int argc, char **argv) { return __VERIFIER_nondet_range(1, 0); }")
+    build([path], None, tmp_path / "started")
+    assert started(tmp_path / "started")[0] == 71

@@ -861,7 +861,7 @@ def test_a_file_of_another_program_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda data: data.update(format=2), "schedule format 2, but this version reads format 1"),
+        (lambda data: data.update(format=1), "schedule format 1, but this version reads format 2"),
         (lambda data: data.pop("nodes"), 'the file has no "nodes"'),
         (lambda data: data.update(more=1), 'the file has "more", which is not part of the format'),
         (lambda data: data["nodes"][2].update(covered_by="x"), r"nodes\[2\].covered_by is not of type integer or null"),

@@ -519,7 +519,7 @@ def _check_schedule(options: argparse.Namespace, compiling: dict[str, Any]) -> i
             name = "-o" if option == "output" else "--" + option.replace("_", "-")
             raise InputError(f"{name} is for the search for a schedule; with --check there is none")
     draw = _drawing(options.picture)
-    model = load_model(options.files, **compiling)
+    model = load_model(options.files, **_with_arguments_of(options.check, compiling))
     schedule = load(Path(options.check), model)
     problems = check(model, schedule)
     if draw is not None:
@@ -540,7 +540,7 @@ def _build(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
 
     _keep([*options.files, options.schedule], options.output)
     _try_to_save(options.output, "the program")
-    model = load_model(options.files, **compiling)
+    model = load_model(options.files, **_with_arguments_of(options.schedule, compiling))
     schedule = load(Path(options.schedule), model)
     problems = check(model, schedule) if options.check else []
     if problems:
@@ -555,6 +555,19 @@ def _build(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
         cc=compiling["cc"],
     )
     return 0
+
+
+def _with_arguments_of(schedule: str, compiling: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of the program are those that its schedule is for. Who says others is mistaken."""
+    from mazurka.schedules.format import arguments_in
+
+    given, stored = compiling["program_arguments"], arguments_in(Path(schedule))
+    if stored is None:
+        return compiling
+    if given and given != stored:
+        what = f"the arguments {shlex.join(stored)}" if stored else "no arguments"
+        raise InputError(f"{schedule}: a schedule for {what}, not for {shlex.join(given)}; leave them out")
+    return {**compiling, "program_arguments": stored}
 
 
 def _print(options: argparse.Namespace, compiling: dict[str, Any]) -> int:

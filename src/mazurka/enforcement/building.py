@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files as resources
 from pathlib import Path
 
-from mazurka.enforcement.code import Code, read_code
+from mazurka.enforcement.code import Code, Line, read_code
 from mazurka.enforcement.contexts import find_contexts
 from mazurka.enforcement.points import FIRST_POINT, Points, Spot, event_lines, find_passed, find_points
 from mazurka.enforcement.tables import Tables, make_tables
 from mazurka.enforcement.units import Unfollowable
 from mazurka.enforcement.validation import validate
-from mazurka.enforcement.weaving import Woven, optimisable, same_instructions, weave
-from mazurka.engines.abstract.model import Location
+from mazurka.enforcement.weaving import ASSUMED, Woven, optimisable, same_instructions, weave
+from mazurka.engines.abstract.model import Location, Model
 from mazurka.engines.abstract.proof import Proof
 from mazurka.errors import InputError
 from mazurka.frontends.c.compiler import (
@@ -65,6 +65,7 @@ def build(
     except Unfollowable:
         points, tables = _follow(schedule, checked, code, optimise, closely=True)
     woven = list(_woven(points, tables))
+    assumed = dict(_assumed(schedule.proof.model, code))
     modules = []
     for name, text in texts.items():
         here: tuple[dict[int, Woven], dict[int, Woven]] = ({}, {})  # events, and what is only passed
@@ -76,8 +77,10 @@ def build(
             for (file, line), call in points.contexts.calls.items()
             if file == name and line in same[name]
         }
-        modules.append(weave(text, *here, calls))
-    _compile(modules, ["inputs.c", "operations.c", "scheduler.c"], tables.text, output, compiler, is_cpp)
+        guarded = {same[name][line]: callee for (file, line), callee in assumed.items() if file == name}
+        modules.append(weave(text, *here, calls, guarded))
+    generated = tables.text + _argument_table(schedule.proof.model)
+    _compile(modules, ["arguments.c", "inputs.c", "operations.c", "scheduler.c"], generated, output, compiler, is_cpp)
 
 
 def _follow(
@@ -107,6 +110,29 @@ def _validate(proof: Proof, points: Points, tables: Tables, optimise: int) -> No
     problems = validate(proof, tables.text, seen, dropped, optimise, calls=calls, unused=code.unused)
     if problems:
         raise Unfollowable(f"{problems[0]}; so a native build cannot be shown to keep to this schedule")
+
+
+def _assumed(model: Model, code: Code) -> Iterator[tuple[Line, str]]:
+    """Calls of functions of which something is known that what the native program calls need not keep to."""
+    assert model.program is not None
+    for line in code.kinds:
+        callee = code.callee(line)
+        if callee in ASSUMED and callee in model.program.functions and model.program.functions[callee].library:
+            yield line, callee
+
+
+def _argument_table(model: Model) -> str:
+    """What runtime/arguments.c wants to know, in C."""
+    texts = [] if model.arguments is None else [_literal(os.fsencode(argument)) for argument in model.arguments]
+    return (
+        f"const int mazurka_argument_count = {-1 if model.arguments is None else len(texts)};\n"
+        f"const char *const mazurka_argument[] = {{{', '.join([*texts, '0'])}}};\n"
+        f"const int mazurka_reads_environment = {int(model.reads_environment)};\n"
+    )
+
+
+def _literal(text: bytes) -> str:
+    return '"' + "".join(f"\\{byte:03o}" for byte in text) + '"'
 
 
 def _woven(points: Points, tables: Tables) -> Iterator[tuple[Spot, Woven]]:

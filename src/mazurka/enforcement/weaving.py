@@ -31,6 +31,12 @@ OPERATIONS = frozenset((
     "pthread_once", "call_once",
 ))  # fmt: skip
 
+# What they give is assumed to be within limits, which the runtime looks after (runtime/arguments.c). With their types.
+ASSUMED = {
+    "getenv": "ptr @mazurka_assumed_getenv(ptr)",
+    "__VERIFIER_nondet_range": "i32 @mazurka_assumed___VERIFIER_nondet_range(i32, i32)",
+}
+
 # They call functions of the program.
 _CALLING_BACK = frozenset(("qsort", "bsearch", "atexit"))
 
@@ -224,16 +230,30 @@ class Woven:
     awaited: bool = True
 
 
-def weave(text: str, points: Mapping[int, Woven], passed: Mapping[int, Woven], calls: Mapping[int, int]) -> str:
+def weave(
+    text: str,
+    points: Mapping[int, Woven],
+    passed: Mapping[int, Woven],
+    calls: Mapping[int, int],
+    assumed: Mapping[int, str],
+) -> str:
     """The module with the scheduler woven in. `points`, those that are `passed` right before an instruction, and the
-    numbers of `calls` that are counted are by line."""
+    numbers of `calls` that are counted are by line; `assumed` are the functions of `ASSUMED` that are called, by
+    line."""
     lines = text.split("\n")
     woven: list[str] = []
     operations: set[str] = set()
+    guarded: set[str] = set()
     constants: set[int] = set()
     for number, line in enumerate(lines, 1):
         if number in passed:
             woven.extend(_passing(passed[number], number, _debug(line)))
+        if number in assumed:
+            called = _CALLED.search(line)
+            assert called is not None
+            woven.append(f"{line[: called.start()]}@mazurka_assumed_{assumed[number]}({line[called.end() :]}")
+            guarded.add(assumed[number])
+            continue
         if number not in points:
             woven.extend(_counted(line, calls[number], number) if number in calls else [line])
             continue
@@ -254,6 +274,7 @@ def weave(text: str, points: Mapping[int, Woven], passed: Mapping[int, Woven], c
     module = _without_main(optimisable("\n".join(woven)))
     support = [line for line in _SUPPORT.split("\n") if not (line.startswith("declare") and line in module)]
     declarations = [_declaration(operation, lines) for operation in sorted(operations)]
+    declarations += [f"declare {ASSUMED[name]}" for name in sorted(guarded)]
     values = [f"@mazurka.constant.{value} = private unnamed_addr constant i64 {value}" for value in sorted(constants)]
     return "\n".join([module, *support, *declarations, *values, ""])
 

@@ -18,7 +18,7 @@ from mazurka.errors import InputError
 from mazurka.jsonfiles import read_json
 from mazurka.schedules.sections import Event, ProgramSchedule, Section
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 _NUMBER: Final = {"type": "integer", "minimum": 0}
 _NUMBERS: Final = {"type": "array", "items": _NUMBER}
@@ -47,8 +47,15 @@ SCHEMA: Final[dict[str, Any]] = {
         {
             "format": {"const": FORMAT, "description": "The version of this format."},
             "program": {
-                **_object({"digest": _TEXT, "threads": _list(_object({"name": _TEXT, "display": _TEXT}))}),
-                "description": "The program: a digest of its transitions, and its threads by number.",
+                **_object(
+                    {
+                        "digest": _TEXT,
+                        "arguments": {"type": ["array", "null"], "items": _TEXT},
+                        "threads": _list(_object({"name": _TEXT, "display": _TEXT})),
+                    }
+                ),
+                "description": "The program: a digest of its transitions, the arguments that it is started with (null: "
+                "it does not look at them), and its threads by number.",
             },
             "transitions": {
                 "type": "object",
@@ -116,6 +123,7 @@ def to_json(schedule: ProgramSchedule) -> dict[str, Any]:
         "format": FORMAT,
         "program": {
             "digest": digest(model),
+            "arguments": _arguments(model),
             "threads": [{"name": thread.name, "display": thread.display} for thread in model.threads],
         },
         "transitions": {
@@ -151,6 +159,11 @@ def to_json(schedule: ProgramSchedule) -> dict[str, Any]:
             for section in schedule.sections
         ],
     }
+
+
+def _arguments(model: Model) -> list[str] | None:
+    """Without the name of the program."""
+    return None if model.arguments is None else list(model.arguments[1:])
 
 
 def _in_words(transition: Transition) -> dict[str, Any]:
@@ -206,6 +219,15 @@ def load(path: Path, model: Model) -> ProgramSchedule:
     return from_json(read_json(path), model, str(path))
 
 
+def arguments_in(path: Path) -> list[str] | None:
+    """The arguments that a program is started with that has the schedule in a file, if it looks at them."""
+    data = read_json(path)
+    program = data.get("program") if isinstance(data, dict) else None
+    arguments = program.get("arguments") if isinstance(program, dict) else None
+    is_list = isinstance(arguments, list) and all(isinstance(argument, str) for argument in arguments)
+    return arguments if is_list else None  # whatever else is wrong is said by `load`
+
+
 def from_json(data: Any, model: Model, origin: str = "schedule") -> ProgramSchedule:
     """Read what `to_json` gave. An `InputError` says what of it does not fit the format or the program."""
     if isinstance(data, dict) and data.get("format", FORMAT) != FORMAT:
@@ -213,6 +235,10 @@ def from_json(data: Any, model: Model, origin: str = "schedule") -> ProgramSched
     problem = _mismatch(data, SCHEMA, "")
     if problem:
         raise InputError(f"{origin}: not a schedule as `mazurka schedule` writes it: {problem}")
+    if data["program"]["arguments"] != _arguments(model):
+        raise InputError(
+            f"{origin}: a schedule for other arguments of the program; make a new one with `mazurka schedule`"
+        )
     if data["program"]["digest"] != digest(model):
         raise InputError(
             f"{origin}: a schedule of another program, or of this one before it was changed or with other options; "

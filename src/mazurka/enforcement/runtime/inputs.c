@@ -46,7 +46,10 @@ ANY(u32, uint32_t)
 
 WEAK bool __VERIFIER_nondet_bool(void) { return any() >> 63; }
 
+WEAK void __VERIFIER_assume(int condition);
+
 WEAK int __VERIFIER_nondet_range(int low, int high) {
+    __VERIFIER_assume(low <= high);
     uint64_t count = (uint64_t)((int64_t)high - low) + 1;
     return (int)(low + (int64_t)(any() % count));
 }

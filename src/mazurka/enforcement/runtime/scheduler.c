@@ -658,6 +658,7 @@ __attribute__((constructor(101))) static void prepare(void) {
 }
 
 int main(int argc, char **argv, char **environment) {
+    mazurka_check_arguments(argc, argv, environment);
     int status = mazurka_main(argc, argv, environment);
     mazurka_end_thread(RETURN);
     return status;

@@ -16,6 +16,7 @@ void mazurka_waited_outside(void);
 void mazurka_end_thread(uint32_t point);
 int mazurka_create_thread(pthread_t *handle, const pthread_attr_t *attributes, void *(*function)(void *), void *argument);
 _Noreturn void mazurka_stop(const char *why);
+void mazurka_check_arguments(int argc, char **argv, char **environment); /* those that the program was proved for */
 int mazurka_main(int argc, char **argv, char **environment);
 
 #endif

@@ -41,7 +41,7 @@ def load_model(
 ) -> Model:
     """The model of a program from source files."""
     from mazurka.engines.abstract.extraction import extract
-    from mazurka.frontends.c import load_c_program
+    from mazurka.frontends.c import load_c_program, used_arguments
     from mazurka.schedule import Transformations
     from mazurka.transforms import prepare
     from mazurka.transforms.lowering import lower
@@ -56,4 +56,6 @@ def load_model(
         inputs=True,
     )
     prepare(program, purity=transforms.purity, awaits=transforms.awaits, unroll=transforms.unroll)
-    return extract(program, lower(program), transforms)
+    model = extract(program, lower(program), transforms)
+    model.arguments, model.reads_environment = used_arguments(program)
+    return model

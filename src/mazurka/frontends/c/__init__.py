@@ -29,6 +29,7 @@ from mazurka.frontends.c.module import Definition, Module
 from mazurka.frontends.c.syntax import leaves
 from mazurka.frontends.c.translate import translate_function
 from mazurka.program.instructions import AtomicBegin, Call, Constant, EndThread, GlobalAddress, Register, Value
+from mazurka.program.operands import operands
 from mazurka.program.program import Block, Function, GlobalVariable, Program, Relocation
 from mazurka.program.types import I32, Pointer
 
@@ -122,6 +123,28 @@ def _entry(linker: Linker, main: Definition, constructors: Sequence[Definition],
     # Ends in a section of its own, as threads in the library's models do: a section that `main` left open is noticed.
     block.instructions += [call, AtomicBegin(), EndThread()]
     return Function(ENTRY, blocks={"entry": block}, library=True)
+
+
+def used_arguments(program: Program) -> tuple[tuple[str, ...] | None, bool]:
+    """The arguments that a prepared program was loaded with, beginning with its name; None if it does not look at them.
+    And whether it looks at its environment, as a parameter of `main`."""
+    calls = [call for call in program.functions[ENTRY].blocks["entry"].instructions if isinstance(call, Call)]
+    call = next((call for call in calls if call.arguments), None)
+    if call is None:
+        return None, False
+    assert isinstance(call.callee, str)
+    main = program.functions[call.callee]
+    used: set[Value] = set()
+    for block in main.blocks.values():
+        used.update(value for phi in block.phis for _, value in phi.incoming)
+        used.update(value for instruction in block.instructions for value in operands(instruction))
+    count, strings, environment = [*(parameter in used for parameter in main.parameters), False, False, False][:3]
+    if not count and not strings:
+        return None, environment
+    passed = call.arguments[0]
+    assert isinstance(passed, Constant)
+    texts = (program.globals[f"__mazurka_argv.{index}"].data[:-1] for index in range(int(passed.value)))
+    return tuple(map(os.fsdecode, texts)), environment
 
 
 def _strings(program: Program, name: str, strings: Sequence[str]) -> GlobalAddress:
