@@ -318,6 +318,13 @@ OPERATIONS = {
         static void *one(void *arg) { call_once(&flag, make); assert(x == 1); return arg; }
         static void *two(void *arg) { call_once(&flag, make); assert(x == 1); return arg; }
         """,
+    "freeing what may be null": """
+        static int *block;
+        static void *one(void *arg) { for (int i = 0; i < 2; i++) { int *new = malloc(sizeof *new), *old; *new = i;
+            pthread_mutex_lock(&m); old = block; block = new; pthread_mutex_unlock(&m); free(old); } return arg; }
+        static void *two(void *arg) { pthread_mutex_lock(&m); int *old = block; block = NULL; pthread_mutex_unlock(&m);
+            free(old); return arg; }
+        """,
     "locks through pointers": """
         static int x; static int (*lock)(pthread_mutex_t *) = pthread_mutex_lock;
         static void *one(void *arg) { int (*unlock)(pthread_mutex_t *) = pthread_mutex_unlock;

@@ -28,7 +28,7 @@ OPERATIONS = frozenset((
     "pthread_barrier_init", "pthread_barrier_destroy", "pthread_barrier_wait", "pthread_create", "pthread_join",
     "pthread_detach", "pthread_exit", "cnd_init", "cnd_destroy", "cnd_signal", "cnd_broadcast", "cnd_wait",
     "thrd_create", "thrd_join", "thrd_detach", "thrd_exit", "exit", "_exit", "__VERIFIER_atomic_begin",
-    "pthread_once", "call_once",
+    "pthread_once", "call_once", "free",
 ))  # fmt: skip
 
 # What they give is assumed to be within limits, which the runtime looks after (runtime/arguments.c). With their types.

@@ -107,6 +107,15 @@ int mazurka_do_pthread_barrier_wait(uint32_t point, pthread_barrier_t *barrier) 
     return 0;
 }
 
+/* Null is not freed, which is no event. */
+void mazurka_do_free(uint32_t point, void *block) {
+    if (block == NULL)
+        return;
+    mazurka_before(point, NULL);
+    free(block);
+    mazurka_after();
+}
+
 /* The first one to come calls the function, whose events are its own, and has a second event when that has returned. By the
  * schedule, nobody else comes in between. */
 int mazurka_do_pthread_once(uint32_t point, pthread_once_t *once, void (*routine)(void)) {
