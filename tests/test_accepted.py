@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -291,6 +293,58 @@ def test_what_goes_wrong_through_a_table_is_found(text: str, tmp_path: Path) -> 
     outcome = find_schedules(path, until="complete", timeout=60)
     assert outcome.verdict == "unsafe"
     assert all(isinstance(one, UnsafeIteration) and one.result.trace for one in outcome.iterations)
+
+
+TABLES = """
+static int x, y, i, j;
+static void f(int n) { x = n; }
+static void g(int n) { y = n & 3; }
+static void h(int n) { i = n & 1; }
+static void (*t[3])(int) = {f, g, LAST}; static void (*single)(int) = f;
+static int *p[2] = {&x, &y}; static int v[3] = {0, 1, 2};
+"""
+# Each $ is an index.
+STATEMENTS = [
+    "t[$]($);", "t[$] = t[$];", "t[$] = h;", "*p[$ & 1] = $;", "p[$ & 1] = p[$ & 1];", "p[$ & 1] = &x;",
+    "v[$] = v[$];", "v[$] = *p[$ & 1] & 3;", "i = v[$] & 1;", "assert(v[$] < 4);", "if (t[$] == g) x = 2;",
+    "if (t[$]) t[$](1);", "single($);", "single = t[$];", "t[v[$] % 3](2);", "assert(x < 4 && y < 4);",
+    "{ void (*l)(int) = t[$]; pthread_mutex_unlock(&m); pthread_mutex_lock(&m); l(2); }",
+    "switch (v[$]) { case 0: x = 1; break; case 1: y = 1; break; default: j = 1; }",
+    "if (p[$ & 1] == &x) assert(*p[$ & 1] == x);",
+]  # fmt: skip
+INDICES = ["__VERIFIER_nondet_range(0, 2)", "i", "j", "(k % 3)", "2", "0", "(x & 1)"]
+
+
+def random_program(chance: random.Random) -> str:
+    text = TABLES.replace("LAST", chance.choice(["h", "NULL"]))
+    for name in ("one", "two"):
+        body = "\n".join(chance.choice(STATEMENTS) for _ in range(chance.randint(1, 3)))
+        body = "".join(chance.choice(INDICES) if character == "$" else character for character in body)
+        rounds = chance.choice(["", "k < 1", "k < 2"])
+        text += f"static void *{name}(void *arg) {{ for (int k = 0; {rounds}; k = (k + 1) % 3) {{\n"
+        text += f"pthread_mutex_lock(&m);\n{body}\npthread_mutex_unlock(&m); }} return arg; }}\n"
+    return text + MAIN
+
+
+def compare(path: Path) -> str | None:
+    """The verdict, after walks through the program and a comparison with what the stateful engine says."""
+    assert "beyond" not in ends(path, 10, 100)
+    verdict = find_schedules(path, until="complete", timeout=6).verdict
+    other = mazurka.check(path, engine="stateful", timeout=6)
+    assert verdict != "safe" or other.bug is None, other.bug
+    assert verdict in ("safe", None) or other.verdict is not Verdict.OK
+    return verdict
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_programs_with_tables(seed: int, tmp_path: Path) -> None:
+    compare(written(tmp_path, random_program(random.Random(seed))))
+
+
+@pytest.mark.slow
+def test_many_random_programs_with_tables(tmp_path: Path) -> None:
+    found = Counter(compare(written(tmp_path, random_program(random.Random(seed)))) for seed in range(6, 106))
+    assert found["safe"] > 20 and found["unsafe"] + found["partially safe"] > 5
 
 
 # ------------------------------------------------------------------------------------ functions of the library
