@@ -1,0 +1,164 @@
+"""What was proved holds when it runs: random programs, and programs that once did something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz_schedules import LEVELS, Problem, Settings, examine, examine_all
+from tests.oracle.schedule_generator import generate, with_prelude
+
+_CHUNK = 10
+
+_JOINED = """
+int main(void) {
+    BEGIN(0)
+    pthread_create(&h1, 0, t1, 0);
+    pthread_create(&h2, 0, t2, 0);
+    pthread_join(h1, 0);
+    pthread_join(h2, 0);
+    return 0;
+}
+"""
+
+_COUNTING = """
+static void *t2(void *argument) {
+    BEGIN(2)
+    for (;;) { ROUND(2) pthread_mutex_lock(&m); w++; pthread_mutex_unlock(&m); }
+}
+"""
+
+_CRITICAL = "pthread_mutex_lock(&m); x = v; pthread_mutex_unlock(&m);"
+
+
+def before_critical(local: str) -> str:
+    """One thread that computes on its own before each critical section, and one that counts."""
+    return f"""
+static void *t1(void *argument) {{
+    BEGIN(1) int v = 0;
+    for (;;) {{ ROUND(1) {local} {_CRITICAL} }}
+}}
+{_COUNTING}{_JOINED}"""
+
+
+PROGRAMS = {
+    "a round without events lets the other thread have its turn": f"""
+static void *t1(void *argument) {{
+    BEGIN(1)
+    for (unsigned k = 0;; k++) {{
+        ROUND(1)
+        if (FLIP(1)) {{ pthread_mutex_lock(&m); assert(w == k); pthread_mutex_unlock(&m); }}
+    }}
+}}
+{_COUNTING}{_JOINED}""",
+    "a thread whose rounds never come to an event starves nobody": f"""
+static void *t1(void *argument) {{
+    BEGIN(1) int v = 0;
+    for (;;) {{ ROUND(1) if (INPUT(1) == 123456789) {{ {_CRITICAL} }} }}
+}}
+{_COUNTING}{_JOINED}""",
+    "two threads with rounds without events": f"""
+static void *t1(void *argument) {{
+    BEGIN(1) int v = 0;
+    for (;;) {{ ROUND(1) if (FLIP(1)) {{ {_CRITICAL} }} }}
+}}
+static void *t2(void *argument) {{
+    BEGIN(2) int v = 0;
+    for (;;) {{ ROUND(2) if (FLIP(2)) {{ {_CRITICAL} }} }}
+}}
+{_JOINED}""",
+    "rounds with inputs but without events beside a thread with events": f"""
+static void *t1(void *argument) {{
+    BEGIN(1) int v = 0;
+    for (;;) {{ ROUND(1) if (FLIP(1)) v++; else v--; }}
+}}
+{_COUNTING}{_JOINED}""",
+    "all rounds of a thread are local": f"""
+static void *t1(void *argument) {{
+    BEGIN(1)
+    x = 1;
+    for (;;) {{ ROUND(1) }}
+}}
+{_COUNTING}{_JOINED}""",
+    "a thread has no events at all": f"""
+static void *t1(void *argument) {{
+    BEGIN(1) unsigned v = 0;
+    for (;;) {{ ROUND(1) v = v * 3 + 1; }}
+}}
+{_COUNTING}{_JOINED}""",
+    "nobody signals the condition": """
+static void *t1(void *argument) {
+    BEGIN(1)
+    pthread_mutex_lock(&m);
+    while (!stop) { ROUND(1) pthread_cond_wait(&changed, &m); }
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+static void *t2(void *argument) {
+    BEGIN(2)
+    for (;;) { ROUND(2) pthread_mutex_lock(&m); w++; pthread_mutex_unlock(&m); }
+}
+"""
+    + _JOINED,
+    "nobody posts the semaphore": f"""
+static void *t1(void *argument) {{ BEGIN(1) sem_init(&never, 0, 0); sem_wait(&never); return 0; }}
+{_COUNTING}{_JOINED}""",
+    "as many local rounds as an input says": before_critical(
+        "for (unsigned i = 0, n = (unsigned)INPUT(1) % 1000; i < n; i++) { ROUND(1) v++; }"
+    ),
+    "the decimal digits of an input": before_critical(
+        "for (unsigned n = (unsigned)INPUT(1); n != 0; n /= 10) { ROUND(1) v += (int)(n % 10); }"
+    ),
+    "300 local rounds": before_critical("for (int i = 0; i < 300; i++) { ROUND(1) v += i; }"),
+    "two accounts and one input bit": """
+static void *t1(void *argument) {
+    BEGIN(1)
+    for (;;) {
+        ROUND(1)
+        int from = FLIP(1);
+        pthread_mutex_lock(&m); account[from]--; account[1 - from]++; pthread_mutex_unlock(&m);
+    }
+}
+static void *t2(void *argument) {
+    BEGIN(2)
+    for (;;) {
+        ROUND(2)
+        pthread_mutex_lock(&m); assert(account[0] + account[1] == 10); pthread_mutex_unlock(&m);
+    }
+}
+"""
+    + _JOINED,
+}
+
+
+def told(problems: list[Problem]) -> list[tuple[str, str, int | None]]:
+    return [(problem.kind, problem.message, problem.level) for problem in problems]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_keeps_the_promises_of_its_schedule(name: str, tmp_path: Path) -> None:
+    report = examine(with_prelude(PROGRAMS[name], threads=2), tmp_path, Settings(search_seconds=20))
+    assert told(report.problems) == []
+    assert report.runs == 3 * len(LEVELS)
+
+
+def check_chunk(first: int, settings: Settings) -> None:
+    seeds = range(first, first + _CHUNK)
+    found = {
+        seed: told(report.failures)
+        for seed, report in examine_all({seed: generate(seed).text for seed in seeds}, settings)
+        if report.failures
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize("first", range(0, 100, _CHUNK))
+def test_random_programs_keep_the_promises_of_their_schedules(first: int) -> None:
+    check_chunk(first, Settings(search_seconds=2, runs=2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 1000, _CHUNK))
+def test_more_programs_and_later_schedules(first: int) -> None:
+    check_chunk(first, Settings(until=(1, 3), runs=4))
