@@ -33,6 +33,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -47,16 +48,14 @@ from mazurka.schedules.checker import check
 from mazurka.schedules.following import follow
 from mazurka.schedules.sections import ProgramSchedule
 from mazurka.scheduling import Until, find_schedules
-from tests.oracle.schedule_generator import OUT_OF_TIME, Program, generate
+from tests.oracle.schedule_generator import MOST_THREADS, OUT_OF_TIME, Program, generate
 
 LEVELS = (0, 1, 2)
 
 LEFT, ASSUMPTION = 70, 71  # statuses of a program that was built
 
-_FUNCTIONS = ("main", "t1", "t2", "t3", "t4")
-
 # Milliseconds that a native run may take; then again, to be sure.
-_LIMITS = (600, 2000, 6000)
+_LIMITS = (300, 2000, 6000)
 # Rounds of each thread that are enough, and of another thread that show that one of them starves.
 _ENOUGH, _MANY = 200, 100
 
@@ -136,24 +135,13 @@ class Promises:
     def has_choice(self) -> bool:
         return any(len(node.threads) > 1 for node in self._proof.nodes)
 
-    @cached_property
-    def functions(self) -> dict[str, str]:
-        """Of the threads, by their names. A thread that has no code but its end is displayed by its name."""
-        shown = {thread.name: thread.display for thread in self._proof.model.threads}
-        unknown = [name for name, display in shown.items() if name == display != "main"]
-        missing = {f"t{number}" for number in range(1, len(shown))} - set(shown.values())
-        if len(unknown) == len(missing) == 1:
-            shown[unknown[0]] = missing.pop()
-        return shown
-
-    def goes_on(self, function: str, *, begun: bool, ended: bool) -> bool:
-        """Whether the thread of a function surely does, for ever."""
-        names = [name for name, of in self.functions.items() if of == function]
-        threads = [thread.number for thread in self._proof.model.threads if thread.name in names]
-        if len(threads) != 1:
+    def goes_on(self, name: str, *, begun: bool, ended: bool) -> bool:
+        """Whether a thread surely does, for ever."""
+        thread = next((thread.number for thread in self._proof.model.threads if thread.name == name), None)
+        if thread is None:
             return False
         passed: tuple[Rest, ...] = (*(("unborn",) if begun else ()), *(() if ended else ("end", "stuck", "exit")))
-        return not self.ends and not self._has_cycle(threads[0], passed)
+        return not self.ends and not self._has_cycle(thread, passed)
 
     def _has_cycle(self, without: int | None, rests: Sequence[Rest]) -> bool:
         """Whether there is one without a thread, other than where it rests in one of these ways."""
@@ -184,6 +172,21 @@ class Promises:
 
 
 # ---------------------------------------------------------------------------------------------- native runs
+
+
+def thread_names(text: str) -> dict[int, str]:
+    """What the virtual machine calls the threads of a program, by their numbers in it: by who creates them."""
+    starts = re.split(r"^(?:static void \*(t\d)|int (main))\(.*\{$", text, flags=re.MULTILINE)
+    bodies = {one or two: body for one, two, body in zip(starts[1::3], starts[2::3], starts[3::3], strict=True)}
+    names = {0: "main"}
+    pending = [("main", "main")]
+    while pending:
+        name, function = pending.pop()
+        creations = re.findall(r"pthread_create\(&h(\d), 0, (t\d)", bodies.get(function, ""))
+        for number, (own, created) in enumerate(creations, 1):
+            names[int(own)] = f"{name}.{number}"
+            pending.append((names[int(own)], created))
+    return names
 
 
 @dataclass(frozen=True)
@@ -229,18 +232,18 @@ def run_natively(program: Path, environment: Mapping[str, str], limit: int) -> R
 
 def judge(run: Run, promises: Promises, text: str) -> tuple[str, str] | None:
     """What is wrong about a run, if anything is."""
-    names = ["main", *(f"t{number}" for number in range(1, len(run.threads)))]
     if run.status == OUT_OF_TIME:
+        names = thread_names(text)
         late = [own.rounds - own.half for own in run.threads]
-        told = ", ".join(f"{name} {own.half}+{new}" for name, own, new in zip(names, run.threads, late, strict=False))
+        told = ", ".join(f"{number}: {own.half}+{late[number]}" for number, own in enumerate(run.threads))
         if promises.ends:
             return "does not end", f"rounds: {told}"
         if not any(late):
             return "hangs", f"rounds: {told}"
-        for name, own, new in zip(names, run.threads, late, strict=True):
-            goes_on = new == 0 and max(late) >= _MANY and promises.goes_on(name, begun=own.begun, ended=own.ended)
-            if goes_on and not own.ended:
-                return "starves", f"{name}; rounds: {told}"
+        for number, own in enumerate(run.threads):
+            is_still = late[number] == 0 and max(late) >= _MANY and not own.ended
+            if is_still and promises.goes_on(names.get(number, ""), begun=own.begun, ended=False):
+                return "starves", f"thread {number}; rounds: {told}"
         return None
     if run.status == ASSUMPTION and "__VERIFIER_assume(v" in text:
         return None
@@ -261,7 +264,11 @@ class Builds:
         self._settings = settings
         self._report = report
         self._promises = Promises(schedule.proof)
-        self._must = "".join(str(int(self._promises.goes_on(name, begun=True, ended=False))) for name in _FUNCTIONS)
+        self._names = thread_names(text)
+        self._must = "".join(
+            str(int(self._promises.goes_on(self._names.get(number, ""), begun=True, ended=False)))
+            for number in range(MOST_THREADS + 1)
+        )
 
     def examine(self) -> None:
         programs: dict[int, Path] = {}
@@ -312,16 +319,15 @@ class Builds:
         if self._promises.has_choice or "show(" not in self._text or "pthread_cond_signal" in self._text:
             return {}
         expected: dict[int, tuple[str, str]] = {}
-        for number in range(self._settings.runs):
-            execution = follow(self._schedule, seed=number, steps=5000)
+        for run in range(self._settings.runs):
+            execution = follow(self._schedule, seed=run, steps=5000)
             if not execution.ended:
                 continue
             choices: dict[str, list[int]] = {}
             for step in execution.schedule.steps:
-                choices.setdefault(self._promises.functions[step.thread], []).extend(step.choices)
-            if set(choices) <= set(_FUNCTIONS):
-                inputs = ";".join(" ".join(map(str, choices.get(function, ()))) for function in _FUNCTIONS)
-                expected[number] = inputs, execution.output.decode()
+                choices.setdefault(step.thread, []).extend(step.choices)
+            lists = (choices.get(self._names.get(number, ""), ()) for number in range(MOST_THREADS + 1))
+            expected[run] = ";".join(" ".join(map(str, own)) for own in lists), execution.output.decode()
         return expected
 
     def _compare(self, runs: Mapping[tuple[int, int], Run]) -> None:
@@ -438,16 +444,17 @@ def shrink(program: Program, problem: Problem, settings: Settings, seconds: floa
         settings.search_seconds,
         settings.program_seconds,
     )
-    is_smaller = True
-    while is_smaller and time.monotonic() < end:
-        is_smaller = False
-        for candidate in program.smaller():
-            if time.monotonic() >= end:
+    position, is_smaller = 0, False
+    while time.monotonic() < end:
+        candidate = next(islice(program.smaller(), position, None), None)
+        if candidate is None:
+            if not is_smaller:
                 break
-            found = Worker(candidate.text, settings).report()
-            if any(other.key == problem.key for other in found.problems):
-                program, is_smaller = candidate, True
-                break
+            position, is_smaller = 0, False
+        elif any(other.key == problem.key for other in Worker(candidate.text, settings).report().problems):
+            program, is_smaller = candidate, True  # what comes next is at the same position now
+        else:
+            position += 1
     return program
 
 
@@ -478,7 +485,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     first: dict[tuple[str, str], tuple[int, Problem]] = {}
     seeds = range(options.seed, options.seed + options.count)
     programs = {seed: generate(seed) for seed in seeds}
-    for seed, report in examine_all({seed: programs[seed].text for seed in seeds}, settings, options.jobs):
+    done = examine_all({seed: programs[seed].text for seed in seeds}, settings, options.jobs)
+    for number, (seed, report) in enumerate(done, 1):
+        if not options.quiet and number % 50 == 0:
+            print(f"{number} programs, {time.monotonic() - began:.0f} s", flush=True)
         total.schedules += report.schedules
         total.builds += report.builds
         total.runs += report.runs

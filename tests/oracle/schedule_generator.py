@@ -13,11 +13,13 @@ and ended; and hashes of what it has noted: after 16, after 64 and after 256 not
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
 OUT_OF_TIME = 75
+MOST_THREADS = 4  # besides main
 
 _PRELUDE = r"""
 #include <assert.h>
@@ -226,7 +228,7 @@ def smaller_sequences(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
 
 @dataclass(frozen=True)
 class Program:
-    """Thread 0 is main; thread n runs the function `t{n}`."""
+    """Thread 0 is main; thread n has the handle `h{n}`, and mostly runs the function `t{n}`."""
 
     parts: tuple[Part, ...]
     threads: int
@@ -270,6 +272,21 @@ def generate(seed: int) -> Program:
     return _Writer(seed).program()
 
 
+def _for_any_thread(function: Part) -> Part:
+    """The function of thread 1 for a thread whose number is its argument."""
+
+    def changed(text: str) -> str:
+        return re.sub(r"\b(BEGIN|DELAY|END|FLIP|INPUT|NOTE|RANGE|ROUND)\(1\b", r"\1(me", text)
+
+    def changed_part(part: Part) -> Part:
+        pieces = tuple((changed(text), tuple(map(changed_part, inside))) for text, inside in part.pieces)
+        return replace(part, pieces=pieces, after=changed(part.after))
+
+    ((head, inside),) = changed_part(function).pieces
+    number = line("int me = (int)(long)argument;", fixed=True)
+    return replace(function, pieces=((head, (number, *inside)),), after=changed(function.after))
+
+
 @dataclass
 class _Scheme:
     """What threads do together: what each of them adds to its rounds, and main before them. `each_round`: there is no
@@ -284,11 +301,12 @@ class _Writer:
     def __init__(self, seed: int) -> None:
         self._random = Random(f"schedules {seed}")
         self._is_endless = self._chance(0.6)
-        self._is_small = self._chance(0.7)
+        self._is_small = self._chance(0.75)
         self._threads = self._random.choices((2, 3, 4), (12, 4, 0) if self._is_small else (6, 6, 1))[0]
         self._has_inputs = self._chance(0.75)
         self._main_works = self._chance(0.1)
         self._times = self._random.choice((1, 1, 2))  # rounds of each thread, if they end
+        self._has_twins = self._threads == 2 and self._chance(0.15)  # both threads run the same function
         self._me = 0
         self._names = 0
         self._held: set[str] = set()
@@ -303,12 +321,16 @@ class _Writer:
         if len(roles) > 1 and self._chance(0.15):
             self._local = roles.pop(self._random.randrange(len(roles)))
         schemes = self._schemes(roles)
-        functions = [self._thread(number, schemes) for number in range(1, self._threads + 1)]
+        if self._has_twins:
+            self._local = None
+            functions = [_for_any_thread(self._thread(1, schemes))]
+        else:
+            functions = [self._thread(number, schemes) for number in range(1, self._threads + 1)]
         nested = self._threads > 2 and self._chance(0.15)
         if nested:  # the second thread creates the last one, and may wait for it
             (head, (start, *rest)), last = functions[1].pieces[0], self._threads
             joins = [line(f"pthread_join(h{last}, 0);")] if self._waiter is None and self._chance(0.5) else []
-            inside = (start, line(f"pthread_create(&h{last}, 0, t{last}, 0);"), *rest, *joins)
+            inside = (start, self._create(last), *rest, *joins)
             functions[1] = replace(functions[1], pieces=((head, inside),))
         prototypes = ", ".join(f"*t{number}(void *)" for number in range(1, self._threads + 1))
         parts = (line(f"static void {prototypes};", fixed=True), *functions, self._main(schemes, nested))
@@ -323,7 +345,7 @@ class _Writer:
         if self._has_inputs and self._chance(0.3):
             body.append(line(f"{self._random.choice('xyz')} = {self._input()};"))
         body += [part for scheme in schemes for part in scheme.before]
-        body += [line(f"pthread_create(&h{number}, 0, t{number}, 0);") for number in range(1, last + 1)]
+        body += [self._create(number) for number in range(1, last + 1)]
         if self._main_works:
             body += self._block(1, 1)
         if self._is_endless and self._chance(0.08):
@@ -350,22 +372,26 @@ class _Writer:
         end = f"END({number}) return 0; }}"
         name = f"static void *t{number}(void *argument) {{"
         if number == self._waiter:
-            return block(name, [*start, *self._wait_for_shutdown()], end, fixed=True)
+            return block(name, [*start, *self._wait_for_shutdown()], end)
         if number == self._local:
             before = [self._simple()] if self._chance(0.5) else []
             rounds = [self._local_part(1) for _ in range(self._random.randint(1, 2))]
-            return block(name, [*start, *before, self._rounds(rounds)], end, fixed=True)
+            return block(name, [*start, *before, self._rounds(rounds)], end)
         parts: list[Part] = []
         for scheme in schemes:
             turn = scheme.turn(number)
             is_optional = turn and self._is_endless and not scheme.each_round
             parts += self._sometimes(turn) if is_optional and self._chance(0.3) else turn
-        for _ in range(self._random.choices((0, 1, 2, 3), (4, 3, 0, 0) if self._is_small else (2, 5, 2, 1))[0]):
+        for _ in range(self._random.choices((0, 1, 2, 3), (6, 2, 0, 0) if self._is_small else (2, 5, 2, 1))[0]):
             place = self._random.randrange(len(parts) + 1)
             parts[place:place] = self._block(1 if self._is_small else 2, 1)
         if not parts:
             parts = self._block(1, 1)
-        return block(name, [*start, self._rounds(parts)], end, fixed=True)
+        return block(name, [*start, self._rounds(parts)], end)
+
+    def _create(self, number: int) -> Part:
+        function = 1 if self._has_twins else number
+        return line(f"pthread_create(&h{number}, 0, t{function}, (void *){number}L);")
 
     def _rounds(self, parts: Sequence[Part]) -> Part:
         mark = line(f"ROUND({self._me})", fixed=True)
@@ -383,9 +409,15 @@ class _Writer:
         """Of threads with these numbers."""
         kinds = [
             self._turns, self._barrier, self._buffer, self._semaphores, self._exclusive, self._invariant,
-            self._opposite, self._trying, self._accounts, self._read_write, self._spin_lock, self._order,
+            self._declared, self._opposite, self._trying, self._accounts, self._read_write, self._spin_lock,
+            self._order,
         ]  # fmt: skip
-        if len(roles) < 2:
+        if self._has_twins:
+            kinds = [
+                self._barrier, self._exclusive, self._invariant, self._trying, self._accounts, self._spin_lock,
+                self._order,
+            ]  # fmt: skip
+        elif len(roles) < 2:
             kinds = [self._invariant, self._accounts, self._order]
         elif self._is_endless:
             kinds += [self._handshake] * 3
@@ -455,9 +487,22 @@ class _Writer:
 
         return _Scheme(turn, [line("sem_init(&slots, 0, 2);"), line("sem_init(&items, 0, 0);")])
 
+    def _declared(self, roles: list[int]) -> _Scheme:
+        """Assumptions say when a thread can go on."""
+
+        def turn(me: int) -> list[Part]:
+            if me not in roles:
+                return []
+            if me == roles[0]:
+                body = [line("__VERIFIER_assume(count < 2);"), line("count++;"), line("assert(count <= 2);")]
+                return self._often(len(roles) - 1, self._atomic(body))
+            return [self._atomic([line("__VERIFIER_assume(count > 0);"), line("count--;")])]
+
+        return _Scheme(turn)
+
     def _handshake(self, roles: list[int]) -> _Scheme:
         """Two threads of which one counts the rounds of the other."""
-        checked = self._random.choice(("w == k", "w == k", "w - k <= 1", "w >= k || w == 0"))
+        checked = self._random.choice(("w == k", "w == k", "w - k <= 1", "w != k + 3"))
         one, two = sorted(self._random.sample(roles, 2), reverse=self._chance(0.1))
 
         def turn(me: int) -> list[Part]:
@@ -607,7 +652,7 @@ class _Writer:
             return self._loop_of_events()
         if kind < 0.92:
             return self._atomic([self._simple(), self._simple()])
-        if kind < 0.95:
+        if kind < 0.97:
             return line("pthread_once(&once, set_up);")
         if kind < 0.99:
             return line(f"{{ int *to = {self._flip()} ? &x : &y; *to = *to + v; v = *to; {self._note('v')} }}")
