@@ -304,12 +304,16 @@ class _Proof:
         """That no threads wait in a circle, each for what the next one holds: they would whatever others do."""
         waits: dict[int, dict[int, Term]] = {}
         for thread, location in enumerate(node.locations):
-            if location.rest is None and location.waits == "await" and location.holder is not None:
-                for other in range(len(node.locations)):
-                    held = compare("eq", location.holder, constant(address_of(other + 1, 0), location.holder.width))
-                    wait = conjunction([negation(location.enabled), held])
-                    if not self._prover.implies(self._facts[node.number], negation(wait)):
-                        waits.setdefault(thread, {})[other] = wait
+            if location.rest is not None or location.waits != "await" or location.holder is None:
+                continue
+            facts = self._facts[node.number]
+            disabled = substitute(negation(location.enabled), facts.known)
+            holder = substitute(location.holder, facts.known)
+            for other in () if disabled.is_false else range(len(node.locations)):
+                held = compare("eq", holder, constant(address_of(other + 1, 0), holder.width))
+                wait = conjunction([disabled, held])
+                if not self._prover.implies(facts, negation(wait)):
+                    waits.setdefault(thread, {})[other] = wait
         for circle in _simple_cycles(waits):
             together = conjunction([waits[thread][other] for thread, other in circle])
             if not self._prover.implies(self._facts[node.number], negation(together)):

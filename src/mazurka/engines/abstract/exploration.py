@@ -45,6 +45,7 @@ class Exploration:
         self.found: list[Counterexample] = []
         self.unrolled: set[LocalLoop] = set()
         self._summaries = Summaries(solver.integers)
+        self._blocks = {address_of(thread.number + 1, 0): thread.number for thread in model.threads}
         self.begin()
 
     def begin(self) -> None:
@@ -191,12 +192,17 @@ class Exploration:
         """When a thread waits for what another one holds."""
         if location.rest is not None or location.waits != "await" or location.holder is None:
             return {}
+        disabled = self.labels.at(node, negation(location.enabled))
+        if disabled.is_false:
+            return {}
+        holder = self.labels.at(node, location.holder)
+        if holder.is_constant:
+            other = self._blocks.get(holder.value)
+            return {} if other is None else {other: disabled}
         waits = {
-            other: conjunction([negation(location.enabled), _is_held_by(location.holder, other)])
-            for other in range(len(node.locations))
+            other: conjunction([disabled, _is_held_by(holder, address)]) for address, other in self._blocks.items()
         }
-        at_node = {other: self.labels.at(node, condition) for other, condition in waits.items()}
-        return {other: condition for other, condition in at_node.items() if not condition.is_false}
+        return {other: condition for other, condition in waits.items() if not condition.is_false}
 
     def deadlock(self, node: Node, condition: Term) -> Counterexample | None:
         """How the path to a node leads to a deadlock, if it can."""
@@ -263,8 +269,8 @@ def _place(failure: Failure) -> str:
     return f"{failure.location}: " if failure.location is not None else ""
 
 
-def _is_held_by(holder: Term, thread: int) -> Term:
-    return compare("eq", holder, constant(address_of(thread + 1, 0), holder.width))
+def _is_held_by(holder: Term, address: int) -> Term:
+    return compare("eq", holder, constant(address, holder.width))
 
 
 def _circles(waits: list[dict[int, Term]]) -> list[tuple[tuple[int, ...], Term]]:

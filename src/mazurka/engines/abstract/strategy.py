@@ -34,6 +34,7 @@ from mazurka.engines.abstract.tree import Node, Snapshot, must_be_idle, on_cycle
 _FORCED = 2
 
 _PATIENCE = 300  # in nodes made and in the solver's work
+_PATIENCE_PER_THREAD = 40  # more than that
 _PATIENCE_LATER = 10  # times that, for an iteration that is not the first
 _ENOUGH = 40_000  # there is no more patience than that
 
@@ -48,7 +49,7 @@ class Strategy(Exploration):
     stopped = False
 
     def __init__(self, model: Model, solver: Solver, counters: Counters) -> None:
-        self._patience = _PATIENCE
+        self._patience = _PATIENCE + _PATIENCE_PER_THREAD * len(model.threads)
         self._only_shortcuts = False  # the other labels were tried in vain
         super().__init__(model, solver, counters, shortcuts=True)
 
@@ -314,18 +315,18 @@ class Strategy(Exploration):
             return [node.busy]
         path = node.path_from_root()
         last_run = {location.thread: 0 for location in node.locations}
-        rounds = dict(last_run)  # how often the others have gone round a loop since then
+        rounds = 0  # of loops, by anybody
+        rounds_then = dict(last_run)  # when a thread ran last
         for time, each in enumerate(path):
             if each.transition is not None:
                 last_run[each.transition.thread] = time
-                for thread in rounds:
-                    rounds[thread] += each.transition.back
+                rounds += each.transition.back
                 for thread in (each.transition.thread, *each.transition.starts):
-                    rounds[thread] = 0
+                    rounds_then[thread] = rounds
         goes_on = node.transition.thread if node.transition is not None and not node.transition.back else None
 
         def urgency(thread: int) -> tuple[bool, bool, bool, int]:
-            starves = rounds[thread] > len(rounds)
+            starves = rounds - rounds_then[thread] > len(rounds_then)
             return self._gets_stuck(node, thread), not starves, thread != goes_on, last_run[thread]
 
         return sorted(last_run, key=urgency)

@@ -289,7 +289,8 @@ def substitute(term: Term, replacements: Mapping[Term, Term]) -> Term:
     """Replace variables, all at once."""
     if term in replacements:
         return replacements[term]
-    if term.variables.isdisjoint(replacements):
+    names = replacements.keys()
+    if names.isdisjoint(term.variables):
         return term
     made: dict[Term, Term] = {}
     pending = [term]
@@ -298,7 +299,7 @@ def substitute(term: Term, replacements: Mapping[Term, Term]) -> Term:
         args: list[Term] = []
         for arg in current.args:
             new = replacements.get(arg) or made.get(arg)
-            if new is None and not arg.variables.isdisjoint(replacements):
+            if new is None and not names.isdisjoint(arg.variables):
                 pending.append(arg)
             else:
                 args.append(new or arg)
