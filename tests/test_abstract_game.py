@@ -4,18 +4,36 @@ for which the answer is known."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
 
 import pytest
 
+from mazurka.engines.abstract.extraction import extract
 from mazurka.engines.abstract.model import Input, Model
 from mazurka.engines.abstract.proof import Proof
 from mazurka.engines.abstract.search import Search
 from mazurka.engines.abstract.terms import TRUE, binary, compare, constant, negation, variable
+from mazurka.errors import InputError
+from mazurka.program.program import Program
 from mazurka.schedules.checker import check
 from mazurka.schedules.sections import program_schedule
+from mazurka.transforms import prepare
+from mazurka.transforms.lowering import lower
 from tests.abstract_models import Builder, equal, number
 from tests.oracle.model_states import States, random_model
-from tests.oracle.schedule_game import has_blind_schedule, has_schedule
+from tests.oracle.oracle import TooLarge
+from tests.oracle.schedule_game import has_blind_schedule, has_schedule, machine_has_schedule
+from tests.test_abstract_agreement import (
+    TRANSFORMS,
+    access_program,
+    await_program,
+    c_program,
+    endless_program,
+    section_program,
+    short_program,
+)
 from tests.test_abstract_search import verdict_of
 
 
@@ -90,6 +108,59 @@ def test_many_games(chunk: int) -> None:
 @pytest.mark.parametrize("chunk", range(8))
 def test_many_verdicts(chunk: int) -> None:
     check_verdicts(range(20_000 + chunk * 60, 20_060 + chunk * 60), 100)
+
+
+def compare_with_machine(program: Program, most_states: int) -> str:
+    """What the game on the model and one on the states of the virtual machine say of a program."""
+    lowered = lower(prepare(program, purity=TRANSFORMS.purity, awaits=TRANSFORMS.awaits))
+    try:
+        model = extract(program, lowered, TRANSFORMS)
+    except InputError:
+        return "refused"
+    search = Search(model)
+    answer = search.has_schedule()
+    if search.proof is not None:
+        assert_proved(search)
+    elif answer is None and "depend on values" not in (search.undecided or ""):
+        return "out of reach"
+    try:
+        expected = machine_has_schedule(lowered, [thread.name for thread in model.threads], limit=most_states)
+    except TooLarge:
+        return "too large"
+    assert (answer is not False) == expected, answer
+    return str(answer)
+
+
+def compare_programs(make: Callable[[Random], Program], seeds: range, most_states: int = 300) -> Counter[str]:
+    totals: Counter[str] = Counter()
+    for seed in seeds:
+        try:
+            totals[compare_with_machine(make(Random(seed)), most_states)] += 1
+        except AssertionError as error:
+            raise AssertionError(f"{make.__name__}(random.Random({seed})): {error}") from error
+    return totals
+
+
+@pytest.mark.parametrize("make", [section_program, endless_program])
+def test_games_are_those_of_the_machine(make: Callable[[Random], Program]) -> None:
+    totals = compare_programs(make, range(40))
+    assert totals["True"] > 5 and totals["False"] > 2, totals
+
+
+def test_games_of_c_programs_are_those_of_the_machine(tmp_path: Path) -> None:
+    totals = compare_programs(c_program(tmp_path), range(40))
+    assert totals["True"] > 5 and totals["False"] > 2, totals
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [short_program, access_program, await_program, section_program, endless_program])
+def test_many_games_are_those_of_the_machine(make: Callable[[Random], Program]) -> None:
+    compare_programs(make, range(1000, 1300), 1000)
+
+
+@pytest.mark.slow
+def test_many_games_of_c_programs_are_those_of_the_machine(tmp_path: Path) -> None:
+    compare_programs(c_program(tmp_path), range(1000, 1300), 1000)
 
 
 # --------------------------------------------------------------------------------------------------- certain models

@@ -5,11 +5,15 @@ appearance record), and solved by Zielonka's algorithm: slow, simple, and nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
+from mazurka import _native
 from mazurka.engines.abstract.model import Transition
 from mazurka.engines.abstract.terms import evaluate
+from mazurka.transforms.lowering import Lowered
 from tests.oracle.model_states import State, States, inputs_of
+from tests.oracle.oracle import Step, TooLarge
+from tests.oracle.states import deadlocks, enabled, failure
 
 # For each thread that can run: where it may lead, as the adversary likes; None if it must not run.
 Options = Mapping[int, frozenset[Hashable] | None]
@@ -47,6 +51,64 @@ def has_blind_schedule(states: States) -> bool:
         return group <= states.ends
 
     return _wins(frozenset({states.initial}), options, ended, len(states.model.threads))
+
+
+def machine_has_schedule(lowered: Lowered, thread_names: Sequence[str], *, limit: int) -> bool:
+    """Whether a scheduler that sees the state of the virtual machine can avoid everything bad, and be fair."""
+    machine = _native.Machine(lowered.code, pause_after=1000, follow_pointers=True, thread_names=thread_names)
+    begin = machine.mark()
+    while True:
+        addresses_matter = machine.addresses_matter()
+        ended: set[Hashable] = set()
+        options = _machine_options(machine, lowered, ended, limit)
+        # If the program turns out to look at addresses as at numbers, more states are different.
+        if machine.addresses_matter() == addresses_matter:
+            machine.rewind(begin)
+            return _wins(machine.canonical(), options.__getitem__, ended.__contains__, len(thread_names))
+        machine.rewind(begin)
+
+
+def _machine_options(
+    machine: _native.Machine, lowered: Lowered, ended: set[Hashable], limit: int
+) -> dict[Hashable, Options]:
+    targets: dict[Hashable, dict[int, set[Hashable] | None]] = {}
+    path: list[tuple[int, Hashable, list[Step]]] = []
+
+    def arrive() -> Hashable | None:
+        """The state, None if it is a failure."""
+        if failure(machine):
+            return None
+        state = machine.canonical()
+        if state not in targets:
+            if len(targets) == limit:
+                raise TooLarge
+            targets[state] = {}
+            if machine.exited() or all(machine.status(each) in ("ended", "stopped") for each in machine.threads()):
+                ended.add(state)
+            elif not any(kind == "deadlock" for kind, _ in deadlocks(machine, lowered)):
+                path.append((machine.mark(), state, list(enabled(machine))))
+        return state
+
+    if arrive() is None:
+        return {machine.canonical(): {}}
+    while path:
+        mark, state, remaining = path[-1]
+        machine.rewind(mark)
+        if not remaining:
+            path.pop()
+            continue
+        thread, choices = remaining.pop()
+        machine.step(thread, choices)
+        found = targets[state].setdefault(thread - 1, set())
+        after = arrive()
+        if after is None or found is None:
+            targets[state][thread - 1] = None
+        else:
+            found.add(after)
+    return {
+        state: {thread: None if found is None else frozenset(found) for thread, found in own.items()}
+        for state, own in targets.items()
+    }
 
 
 def _state(position: Hashable) -> State:
