@@ -267,6 +267,33 @@ def test_inputs_of_a_large_range_are_taken_together() -> None:
     assert search.undecided is not None and "it is not known whether there is a safe schedule" in search.undecided
 
 
+def kept_input(*, fails: bool) -> Model:
+    """A thread reads a number of 32 bits, waits for the other one, and looks at what it has read, or at a copy."""
+    builder = Builder()
+    seen, copied = builder.variable("seen"), builder.variable("copied", initial=None)
+    turn = builder.variable("turn", width=1)
+    reads, other = builder.thread("reads"), builder.thread("other")
+    entered = Input(variable("entered", 32), constant(0xFFFFFFFF, 32))
+    builder.step(reads, 1, 2, assigns={seen: entered.term}, inputs=[entered])
+    builder.step(reads, 2, 3, turn.term, {copied: seen.term}, touches=[turn])
+    is_small = compare("ult", copied.term, number(1000))
+    builder.step(reads, 3, 4, is_small, touches=[copied])
+    builder.step(reads, 3, 5, negation(is_small), touches=[copied], rest="end")
+    is_seven = equal(seen.term, number(7))
+    builder.step(reads, 4, 5, negation(is_seven), rest="end", touches=[seen])
+    builder.step(reads, 4, 6, is_seven, failure="assertion" if fails else None, touches=[seen])
+    builder.step(other, 1, 2, assigns={turn: TRUE}, rest="end")
+    if not fails:
+        builder.step(reads, 6, 5, rest="end")
+    return builder.finish()
+
+
+def test_values_that_are_only_compared_are_taken_together() -> None:
+    search = Search(kept_input(fails=True))
+    assert verdict_of(search)[0] == "unsafe"
+    assert len(explicit_proof(kept_input(fails=False)).nodes) < 30
+
+
 def test_what_nobody_looks_at_makes_no_states() -> None:
     """A counter of 32 bits that goes round for ever, and an assertion that must fail in the end."""
     builder = Builder()

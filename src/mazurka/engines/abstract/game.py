@@ -36,15 +36,15 @@ does: the strategy does not win.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mazurka.engines.abstract.model import Transition
 from mazurka.engines.abstract.proof import Edge, Node, Proof
-from mazurka.engines.abstract.states import OutOfReach, States, cells
-from mazurka.engines.abstract.terms import Term, compare, conjunction, constant, disjunction
+from mazurka.engines.abstract.states import OutOfReach, States
+from mazurka.engines.abstract.terms import conjunction, disjunction
 
-_MOST_POSITIONS = 20_000
+_MOST_POSITIONS = 50_000
 
 # What a strategy remembers: whose turn it is to be served, and what the strategy of a smaller game remembers, which it
 # follows meanwhile (see `_Place.inner`).
@@ -101,9 +101,11 @@ class Game:
         able: Sequence[Collection[int]],
         moves: Sequence[Mapping[int, Collection[int]]],
         ended: Iterable[int],
+        is_stopped: Callable[[], bool],
     ) -> None:
         self._able = able
         self._moves = moves
+        self._is_stopped = is_stopped
         self._before: list[list[tuple[int, int]]] = [[] for _ in moves]  # from where, with which thread, to each
         for position, own in enumerate(moves):
             for thread, targets in own.items():
@@ -138,6 +140,8 @@ class Game:
         }
         reached = good.union(places)
         while True:
+            if self._is_stopped():
+                raise OutOfReach("it was stopped")
             reached = self._attracted(reached, left, places)
             apart = {position for position in left - reached if thread not in self._able[position]}
             more, inner = self._win(others, apart, reached) if apart else (reached, None)
@@ -177,7 +181,7 @@ def winning_states(states: States) -> Collection[int]:
         for number, own in enumerate(states.moves)
     ]
     ended = (number for number, state in enumerate(states.states) if state.ended)
-    return Game(states.moves, moves, ended).winning
+    return Game(states.moves, moves, ended, states.is_stopped).winning
 
 
 class _Guesses:
@@ -191,7 +195,7 @@ class _Guesses:
         self.moves: list[dict[int, dict[Transition, int]]] = []
         self._numbers = {self.sets[0]: 0}
         while len(self.moves) < len(self.sets):
-            if len(self.sets) > _MOST_POSITIONS:
+            if len(self.sets) > _MOST_POSITIONS or states.is_stopped():
                 raise OutOfReach(f"there are more than {_MOST_POSITIONS} sets of states")
             own = self.sets[len(self.moves)]
             self.able.append({thread for each in own for thread in states.moves[each]})
@@ -225,7 +229,7 @@ def winning_proof(states: States, winning: Collection[int]) -> Proof | None:
     guesses = _Guesses(states, winning)
     ended = [number for number, own in enumerate(guesses.sets) if states.states[own[0]].ended]
     targets = [{thread: set(ways.values()) for thread, ways in own.items()} for own in guesses.moves]
-    game = Game(guesses.able, targets, ended)
+    game = Game(guesses.able, targets, ended, states.is_stopped)
     if 0 not in game.winning:
         return None
     strategy = game.strategy
@@ -248,32 +252,8 @@ def winning_proof(states: States, winning: Collection[int]) -> Proof | None:
 
 def _node(states: States, own: tuple[int, ...], number: int, edges: tuple[Edge, ...]) -> Node:
     """A node for a set of states, whose label says exactly which those are, as far as that matters."""
-    locations = states.states[own[0]].locations
-    variables = states.variables(locations)
-    parts: list[Term] = []
-    rows: list[list[int]] = [[] for _ in own]
-    for place, each in enumerate(variables):
-        values = [cells(each.term, states.states[state].values[place]) for state in own]
-        parts += [part for part, _ in values[0]]
-        for row, elements in zip(rows, values, strict=True):
-            row += [element for _, element in elements]
-    label: list[Term] = []
-    columns = list(zip(*rows, strict=True))
-    same = [len(set(column)) == 1 for column in columns]
-    label += [_is(part, column[0]) for part, column, one in zip(parts, columns, same, strict=True) if one]
-    if not all(same):
-        label.append(
-            disjunction(
-                [
-                    conjunction(
-                        [_is(part, value) for part, value, one in zip(parts, row, same, strict=True) if not one]
-                    )
-                    for row in rows
-                ]
-            )
-        )
-    return Node(number, locations, (), tuple(label), edges)
-
-
-def _is(term: Term, value: int) -> Term:
-    return compare("eq", term, constant(value, term.width))
+    facts = [dict.fromkeys(states.facts(states.states[each])) for each in own]
+    common = [fact for fact in facts[0] if all(fact in others for others in facts)]
+    different = [conjunction([fact for fact in each if fact not in common]) for each in facts]
+    label = (*common, disjunction(different)) if len(own) > 1 else tuple(common)
+    return Node(number, states.states[own[0]].locations, (), label, edges)

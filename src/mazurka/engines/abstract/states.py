@@ -7,13 +7,15 @@ would not do. Nothing is left out but what makes no difference:
   there on, before it writes it: in a condition, or to compute the value of a variable that matters after that (to the
   thread itself, or anywhere to another one). In a state those variables have values that matter at one of its
   locations. Two executions that differ in the others only can do the same, and go on differing in the others only.
+- Values between which nobody distinguishes. If a variable is only ever copied, or compared with constants, it is enough
+  to know how these comparisons come out: one value stands for all with which they come out like this (`_Classes`).
 - Inputs with which a transition leads to the same state. If there are many inputs, the solver is asked for one that
   leads to yet another state, until there is none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from mazurka.engines.abstract.memory import address_of
@@ -33,9 +35,11 @@ from mazurka.engines.abstract.terms import (
 )
 from mazurka.engines.abstract.tree import constant_of
 
-Value = int | tuple[int, ...]
+# None: any, of a variable that has no value yet.
+Value = int | tuple[int, ...] | None
+Values = dict[Term, int | tuple[int, ...]]
 
-_MOST_STATES = 20_000
+_MOST_STATES = 50_000
 _MOST_OUTCOMES = 64  # states to which one transition can lead from one state
 _FEW_INPUTS = 64  # so many are tried without asking the solver
 
@@ -63,12 +67,14 @@ class States:
 
     def __init__(self, model: Model, solver: Solver, is_stopped: Callable[[], bool]) -> None:
         self.model = model
+        self.is_stopped = is_stopped
         self._solver = solver
         self._matter = _Matter(model)
+        self._classes = _Classes(model, self._matter)
         self._variables: dict[tuple[Location, ...], tuple[Variable, ...]] = {}
         self._outcomes: dict[tuple[object, ...], list[tuple[Value, ...]]] = {}
         first = model.initial_locations
-        self.states = [State(first, tuple(_initial(each) for each in self.variables(first)))]
+        self.states = [State(first, tuple(self._initial(each) for each in self.variables(first)))]
         self.moves: list[dict[int, list[tuple[Transition, tuple[int, ...]]] | None]] = []
         self.stuck: set[int] = set()
         self._numbers = {self.states[0]: 0}
@@ -86,18 +92,31 @@ class States:
             self._variables[locations] = found
         return found
 
+    def facts(self, state: State) -> list[Term]:
+        """What characterises a state, as far as that matters."""
+        return [
+            fact
+            for each, value in zip(self.variables(state.locations), state.values, strict=True)
+            if value is not None
+            for fact in self._classes.facts(each, each.term, value)
+        ]
+
+    def _initial(self, variable: Variable) -> Value:
+        return None if variable.initial is None else self._classes.representative(variable, variable.initial)
+
     def _visit(self, number: int) -> None:
         state = self.states[number]
-        values = {each.term: value for each, value in zip(self.variables(state.locations), state.values, strict=True)}
+        pairs = zip(self.variables(state.locations), state.values, strict=True)
+        values: Values = {each.term: value for each, value in pairs if value is not None}
         moves: dict[int, list[tuple[Transition, tuple[int, ...]]] | None] = {}
         waits: dict[int, int] = {}  # for which thread each of those that wait does
         for location in () if state.ended else state.locations:
             if location.rest is not None:
                 continue
-            if evaluate(location.enabled, values):
+            if _evaluate(location.enabled, values):
                 moves[location.thread] = self._moves(state, location, values)
             elif location.waits == "await" and location.holder is not None:
-                holder = evaluate(location.holder, values)
+                holder = _evaluate(location.holder, values)
                 for other in range(len(state.locations)):
                     if address_of(other + 1, 0) == holder:
                         waits[location.thread] = other
@@ -106,7 +125,7 @@ class States:
             self.stuck.add(number)
 
     def _moves(
-        self, state: State, location: Location, values: dict[Term, Value]
+        self, state: State, location: Location, values: Values
     ) -> list[tuple[Transition, tuple[int, ...]]] | None:
         found: list[tuple[Transition, tuple[int, ...]]] = []
         can_fail = False
@@ -125,7 +144,7 @@ class States:
                     can_fail = True
                     break
                 new = values | {each.term: value for each, value in zip(assigned, outcome, strict=True)}
-                targets[self._number(State(after, tuple(new[each.term] for each in self.variables(after))))] = None
+                targets[self._number(State(after, tuple(new.get(each.term) for each in self.variables(after))))] = None
             if targets:
                 found.append((transition, tuple(targets)))
         if not found and not can_fail:
@@ -140,13 +159,12 @@ class States:
 
     # ------------------------------------------------------------------------------------------- outcomes
 
-    def _outcomes_of(
-        self, transition: Transition, assigned: list[Variable], values: dict[Term, Value]
-    ) -> list[tuple[Value, ...]]:
+    def _outcomes_of(self, transition: Transition, assigned: list[Variable], values: Values) -> list[tuple[Value, ...]]:
         """What the values of the assigned variables can be after a transition; nothing if it cannot be taken."""
-        terms = [transition.assigns[each] for each in assigned]
+        terms = {each: transition.assigns[each] for each in assigned}
         counts = [each.count for each in transition.inputs]
-        used = {part for term in (transition.condition, *counts, *terms) for part in term.variables if part in values}
+        all_terms = (transition.condition, *counts, *terms.values())
+        used = {part for term in all_terms for part in term.variables if part in values}
         known = {part: values[part] for part in sorted(used, key=lambda part: part.name)}
         key = (transition, *assigned, *known.values())
         if key not in self._outcomes:
@@ -154,17 +172,18 @@ class States:
         return self._outcomes[key]
 
     def _each_outcome(
-        self, transition: Transition, terms: list[Term], known: dict[Term, Value]
+        self, transition: Transition, terms: dict[Variable, Term], known: Values
     ) -> Iterator[tuple[Value, ...]]:
         few = _few_inputs(transition, known)
         if few is not None:
             for inputs in few:
                 now = {**known, **inputs}
-                if evaluate(transition.condition, now):
-                    yield tuple(_meaning(term, now) for term in terms)
+                if _evaluate(transition.condition, now):
+                    yield tuple(self._result(each, term, now) for each, term in terms.items())
             return
         # One after the other, each with a new value of at least one of the terms.
         state = {part: constant_of(part, value) for part, value in known.items()}
+        after = {each: substitute(term, state) for each, term in terms.items()}
         ranges = [compare("ult", each.term, each.count) for each in transition.inputs]
         facts = [substitute(fact, state) for fact in (transition.condition, *ranges)]
         wanted = [each.term for each in transition.inputs]
@@ -173,10 +192,16 @@ class States:
             if found is None:
                 return
             now = {**known, **dict(zip(wanted, found, strict=True))}
-            outcome = tuple(_meaning(term, now) for term in terms)
-            yield outcome
-            facts.append(negation(conjunction(_are(terms, outcome, state))))
+            outcome = {each: self._result(each, term, now) for each, term in terms.items()}
+            yield tuple(outcome.values())
+            same = [fact for each, value in outcome.items() for fact in self._classes.facts(each, after[each], value)]
+            facts.append(negation(conjunction(same)))
         raise OutOfReach("an input can lead to too many states")
+
+    def _result(self, variable: Variable, term: Term, values: Values) -> int | tuple[int, ...]:
+        """What stands for the value of a variable if it is that of a term."""
+        value = _evaluate(term, values) if term.length is None else tuple(_evaluate_array(term, values))
+        return self._classes.representative(variable, value)
 
 
 class _Matter:
@@ -209,39 +234,103 @@ class _Matter:
                     if not found <= self.at[location]:
                         self.at[location] |= found
                         changed = True
+        self.anywhere = set().union(*self.at.values())
 
 
-def _initial(variable: Variable) -> Value:
-    if variable.initial is None:  # then it is never used
-        return 0 if variable.term.length is None else (0,) * variable.term.length
-    return variable.initial
+class _Classes:
+    """Values that are alike. Variables that are copied to each other make a group. If all that is done with those of a
+    group, other than copying, is to look at conditions on one of them alone, then values for which these conditions
+    come out alike are alike: whatever can be done with one can be done with the other, and leads to values that are."""
+
+    def __init__(self, model: Model, matter: _Matter) -> None:
+        self._group = {each: each for each in matter.anywhere if each.length is None}
+        self._conditions: dict[Term, dict[Term, None]] = {}
+        self._seen: dict[tuple[Term, tuple[int, ...]], int] = {}
+        terms: list[Term] = []
+        for location in matter.at:
+            terms += [location.enabled, *([location.holder] if location.holder else [])]
+            for transition in location.transitions:
+                terms += [transition.condition, *(each.count for each in transition.inputs)]
+                for variable, value in transition.assigns.items():
+                    if value in self._group and variable.term in self._group:
+                        self._group[self._root(value)] = self._root(variable.term)
+                    elif variable.term in matter.anywhere:
+                        terms.append(value)
+        conditions: list[Term] = []
+        others: set[Term] = set()  # the variables of groups with which something else is done
+        met: set[Term] = set()
+        while terms:
+            term = terms.pop()
+            if term not in met:
+                met.add(term)
+                if term.width == 1 and term.length is None and len(term.variables) == 1:
+                    conditions.append(term)
+                elif term in self._group:
+                    others.add(self._root(term))
+                else:
+                    terms += term.args
+        for condition in sorted(conditions, key=repr):
+            for on in condition.variables & self._group.keys():
+                root = self._root(on)
+                if root not in others:
+                    self._conditions.setdefault(root, {})[substitute(condition, {on: root})] = None
+
+    def _root(self, variable: Term) -> Term:
+        while self._group[variable] is not variable:
+            variable = self._group[variable]
+        return variable
+
+    def representative(self, variable: Variable, value: int | tuple[int, ...]) -> int | tuple[int, ...]:
+        """The value that stands for all those that are like this one."""
+        conditions = self._of(variable)
+        if conditions is None or not isinstance(value, int):
+            return value
+        root = self._root(variable.term)
+        return self._seen.setdefault((root, tuple(evaluate(each, {root: value}) for each in conditions)), value)
+
+    def facts(self, variable: Variable, term: Term, value: int | tuple[int, ...]) -> list[Term]:
+        """That the value of a term is like this value of a variable."""
+        conditions = self._of(variable)
+        if conditions is None or not isinstance(value, int):
+            return [compare("eq", part, constant(element, part.width)) for part, element in _cells(term, value)]
+        root = self._root(variable.term)
+        return [
+            fact if evaluate(each, {root: value}) else negation(fact)
+            for each in conditions
+            for fact in [substitute(each, {root: term})]
+        ]
+
+    def _of(self, variable: Variable) -> Mapping[Term, None] | None:
+        """The conditions that decide, None: values are alike only if they are equal."""
+        return self._conditions.get(self._root(variable.term)) if variable.term in self._group else None
 
 
-def _few_inputs(transition: Transition, known: dict[Term, Value]) -> list[dict[Term, Value]] | None:
+def _evaluate(term: Term, values: Values) -> int:
+    try:
+        return evaluate(term, values)
+    except KeyError:
+        raise OutOfReach("a value is used that was never written") from None
+
+
+def _evaluate_array(term: Term, values: Values) -> Sequence[int]:
+    try:
+        return evaluate_array(term, values)
+    except KeyError:
+        raise OutOfReach("a value is used that was never written") from None
+
+
+def _few_inputs(transition: Transition, known: Values) -> list[dict[Term, int]] | None:
     """All values of the inputs, unless there are many."""
-    found: list[dict[Term, Value]] = [{}]
+    found: list[dict[Term, int]] = [{}]
     for each in transition.inputs:
-        counts = [(before, evaluate(each.count, {**known, **before})) for before in found]
+        counts = [(before, _evaluate(each.count, {**known, **before})) for before in found]
         if sum(count for _, count in counts) > _FEW_INPUTS:
             return None
         found = [{**before, each.term: value} for before, count in counts for value in range(count)]
     return found
 
 
-def _meaning(term: Term, values: dict[Term, Value]) -> Value:
-    return evaluate(term, values) if term.length is None else tuple(evaluate_array(term, values))
-
-
-def _are(terms: Sequence[Term], outcome: Sequence[Value], state: dict[Term, Term]) -> list[Term]:
-    """That the terms, in a state, have these values."""
-    return [
-        compare("eq", part, constant(element, part.width))
-        for term, value in zip(terms, outcome, strict=True)
-        for part, element in cells(substitute(term, state), value)
-    ]
-
-
-def cells(term: Term, value: Value) -> list[tuple[Term, int]]:
+def _cells(term: Term, value: int | tuple[int, ...]) -> list[tuple[Term, int]]:
     """A term with its value; of an array, each element with its."""
     if isinstance(value, int):
         return [(term, value)]

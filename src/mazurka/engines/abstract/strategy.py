@@ -82,8 +82,10 @@ class Strategy(Exploration):
                     starts = self._new_starts()
                     if not starts:
                         return
+                    before = self.made + self.solver.work
                     for node, thread in starts:
-                        if not self.stopped and self._add_thread(node, thread):
+                        is_enough = proof is None and self.made + self.solver.work > before + _PATIENCE
+                        if not self.stopped and not is_enough and self._add_thread(node, thread):
                             proof = None
                 return
             except Imprecise:
