@@ -97,6 +97,36 @@ def test_verdicts_are_exact() -> None:
     assert totals["safe"] > 10 and totals["unsafe"] > 10 and totals["partially safe"] > 0
 
 
+def check_partial_games(seeds: range, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """If only some states and inputs are looked at, nothing is said that is wrong."""
+    monkeypatch.setattr("mazurka.engines.abstract.states._FEW_INPUTS", 0)
+    monkeypatch.setattr("mazurka.engines.abstract.states._MOST_OUTCOMES", 2)
+    monkeypatch.setattr("mazurka.engines.abstract.states._SOME_OUTCOMES", 1)
+    totals: Counter[str] = Counter()
+    for seed in seeds:
+        monkeypatch.setattr("mazurka.engines.abstract.states._MOST_STATES", 4 + seed % 9)
+        model = random_model(seed, inputs=seed % 2 == 1)
+        states = States(model)
+        if len(states.successors) > 60:
+            continue
+        search = Search(model)
+        answer = search.has_schedule()
+        assert answer is None or answer == expected_answer(states), seed
+        totals[str(answer)] += 1
+        totals["lost for certain"] += answer is False and len(states.successors) > 4 + seed % 9
+    return totals
+
+
+def test_what_is_lost_although_something_is_left_out_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    totals = check_partial_games(range(200), monkeypatch)
+    assert totals["None"] > 50 and totals["lost for certain"] > 2
+
+
+@pytest.mark.slow
+def test_many_partial_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_partial_games(range(50_000, 53_000), monkeypatch)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(8))
 def test_many_games(chunk: int) -> None:
@@ -294,6 +324,22 @@ def test_values_that_are_only_compared_are_taken_together() -> None:
     assert len(explicit_proof(kept_input(fails=False)).nodes) < 30
 
 
+def test_inputs_that_have_gone_wrong_are_tried() -> None:
+    """Two inputs of 32 bits are kept, and compared with each other: they are too many to try all of them."""
+    builder = Builder()
+    first, second = builder.variable("first"), builder.variable("second")
+    thread = builder.thread("reads")
+    entries = [Input(variable(f"entered{each}", 32), constant(0xFFFFFFFF, 32)) for each in range(2)]
+    builder.step(thread, 1, 2, assigns={first: entries[0].term}, inputs=[entries[0]])
+    builder.step(thread, 2, 3, assigns={second: entries[1].term}, inputs=[entries[1]])
+    is_wrong = equal(binary("add", first.term, number(1234)), second.term)
+    builder.step(thread, 3, 4, negation(is_wrong), rest="end", touches=[first, second])
+    builder.step(thread, 3, 5, is_wrong, failure="assertion", touches=[first, second])
+    model = builder.finish()
+    assert verdict_of(Search(model))[0] == "unsafe"
+    assert Search(model).has_schedule() is None  # it does not know what has gone wrong
+
+
 def test_what_nobody_looks_at_makes_no_states() -> None:
     """A counter of 32 bits that goes round for ever, and an assertion that must fail in the end."""
     builder = Builder()
@@ -306,18 +352,19 @@ def test_what_nobody_looks_at_makes_no_states() -> None:
     assert verdict_of(Search(builder.finish()))[0] == "unsafe"
 
 
-def test_unsafe_is_not_said_where_there_are_too_many_states() -> None:
+def test_unsafe_is_not_said_where_there_are_too_many_states(monkeypatch: pytest.MonkeyPatch) -> None:
     """It fails under all schedules, but that takes more states than can be looked at."""
+    monkeypatch.setattr("mazurka.engines.abstract.states._MOST_STATES", 500)
     builder = Builder()
     count = builder.variable("count")
     for _ in range(2):
         thread = builder.thread("counts")
-        is_many = equal(count.term, number(1_000_000))
+        is_many = equal(count.term, number(1000))
         builder.step(thread, 1, 1, negation(is_many), {count: binary("add", count.term, number(1))})
         builder.step(thread, 1, 2, is_many, failure="assertion", touches=[count])
     search = Search(builder.finish())
     assert search.has_schedule() is None
-    assert search.undecided is not None and "more than" in search.undecided
+    assert search.undecided is not None and "more than 500 states" in search.undecided
 
 
 def test_a_thread_that_computes_for_ever_is_interrupted() -> None:

@@ -169,7 +169,9 @@ class Game:
 
 
 def winning_states(states: States) -> Collection[int]:
-    """The states from which there is a schedule that is safe, free of deadlocks and fair."""
+    """The states from which there is a schedule that is safe, free of deadlocks and fair. If the states are partial,
+    there may be others among them, but all of those are: the adversary does less than it could, and the scheduler is
+    taken to win in states that are unknown."""
     moves = [
         {}
         if number in states.stuck
@@ -180,7 +182,7 @@ def winning_states(states: States) -> Collection[int]:
         }
         for number, own in enumerate(states.moves)
     ]
-    ended = (number for number, state in enumerate(states.states) if state.ended)
+    ended = (number for number, state in enumerate(states.states) if state.ended or number in states.unknown)
     return Game(states.moves, moves, ended, states.is_stopped).winning
 
 
@@ -225,7 +227,8 @@ class _Guesses:
 
 def winning_proof(states: States, winning: Collection[int]) -> Proof | None:
     """A schedule that wins, if there is one that depends on nothing but the transitions that were taken. `winning` are
-    the winning states."""
+    the winning states; nothing must be missing."""
+    assert states.partial is None
     guesses = _Guesses(states, winning)
     ended = [number for number, own in enumerate(guesses.sets) if states.states[own[0]].ended]
     targets = [{thread: set(ways.values()) for thread, ways in own.items()} for own in guesses.moves]

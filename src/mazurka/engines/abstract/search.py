@@ -9,7 +9,7 @@ from typing import Literal
 from mazurka.engines.abstract.complete import Complete
 from mazurka.engines.abstract.exploration import Counters
 from mazurka.engines.abstract.game import winning_proof, winning_states
-from mazurka.engines.abstract.model import Model
+from mazurka.engines.abstract.model import Model, Transition
 from mazurka.engines.abstract.proof import Counterexample, Proof
 from mazurka.engines.abstract.solver import Integers, Interrupted, Solver
 from mazurka.engines.abstract.states import OutOfReach, States
@@ -17,6 +17,7 @@ from mazurka.engines.abstract.strategy import Strategy
 
 FinalVerdict = Literal["safe", "partially safe", "unsafe"]
 
+_MOST_LIKELY = 4  # inputs of one transition that are remembered
 _UNKNOWN = "it is not known whether there is a safe schedule: none was found"
 _UNSEEN = "there are safe schedules, but they depend on values that do not show in which way threads go"
 
@@ -39,6 +40,7 @@ class Search:
         self.undecided: str | None = None
         self.decided = False
         self._integers = integers
+        self._likely: dict[Transition, list[tuple[int, ...]]] = {}  # inputs with which something has gone wrong
         self._solver = Solver(integers)
         self._counters = Counters()
         self._strategy = Strategy(model, self._solver, self._counters)
@@ -69,8 +71,16 @@ class Search:
                 result = self.proof if self.decided else None
                 if self.decided:
                     self._iterations = iter(())
+            if isinstance(result, Counterexample):
+                self._remember(result)
             if result is not None:
                 yield result
+
+    def _remember(self, example: Counterexample) -> None:
+        for transition, inputs in zip(example.path, example.inputs, strict=True):
+            known = self._likely.setdefault(transition, [])
+            if inputs and inputs not in known and len(known) < _MOST_LIKELY:
+                known.append(inputs)
 
     def complete(self) -> Generator[Counterexample, None, FinalVerdict | None]:
         """Everything that can go wrong in any schedule; in the end the verdict, or None if it was stopped or is not
@@ -80,6 +90,7 @@ class Search:
         try:
             for example in self._complete.run():
                 wrong = True
+                self._remember(example)
                 yield example
             if wrong and self.proof is None:
                 for result in self.iterate():
@@ -95,8 +106,9 @@ class Search:
 
     def has_schedule(self) -> bool | None:
         """Whether there is a schedule under which the program is safe, free of deadlocks and fair. Where none was found
-        by iterations, a game on all states decides it, if these are not too many. If there is one, it is `proof` from
-        then on. None: it is not known, or it was stopped."""
+        by iterations, a game on all states decides it, if these are not too many; and if the scheduler loses although
+        some that others could do was left out, it loses all the same. If there is a schedule, it is `proof` from then
+        on. None: it is not known, or it was stopped."""
         if self.proof is not None:
             return True
         if self.decided or self.undecided is not None:
@@ -105,11 +117,13 @@ class Search:
             self.undecided = f"{_UNKNOWN}, and with integers that have no limits not all states can be looked at"
             return None
         try:
-            states = States(self.model, self._solver, lambda: self._complete.stopped)
+            states = States(self.model, self._solver, lambda: self._complete.stopped, self._likely)
             winning = winning_states(states)
             self.decided = 0 not in winning
             if self.decided:
                 return False
+            if states.partial is not None:
+                raise OutOfReach(states.partial)
             self.proof = winning_proof(states, winning)
         except Interrupted:
             return None

@@ -11,6 +11,9 @@ would not do. Nothing is left out but what makes no difference:
   to know how these comparisons come out: one value stands for all with which they come out like this (`_Classes`).
 - Inputs with which a transition leads to the same state. If there are many inputs, the solver is asked for one that
   leads to yet another state, until there is none.
+
+If there is too much, some states are not followed, or some inputs not tried. What is there is still exact: each state
+is reached, and each move is possible in it.
 """
 
 from __future__ import annotations
@@ -40,8 +43,13 @@ Value = int | tuple[int, ...] | None
 Values = dict[Term, int | tuple[int, ...]]
 
 _MOST_STATES = 50_000
-_MOST_OUTCOMES = 64  # states to which one transition can lead from one state
+_MOST_OUTCOMES = 64  # states to which one transition can lead from one state; if there are more, only ...
+_SOME_OUTCOMES = 4  # ... so many are looked at
 _FEW_INPUTS = 64  # so many are tried without asking the solver
+
+
+# For transitions that have shown in executions that go wrong, the inputs with which they did.
+Likely = Mapping[Transition, Sequence[tuple[int, ...]]]
 
 
 class OutOfReach(Exception):
@@ -61,12 +69,18 @@ class State(NamedTuple):
 
 
 class States:
-    """`states` are all that are reached, the initial one first. `moves` are, for each of them and each thread that can
-    run there, its transitions with the numbers of the states to which they can lead; None if it can fail. `stuck` are
-    those in which threads wait for each other in a circle, or nobody can run although the program has not ended."""
+    """`states` are all that are reached, the initial one first, and then those that are reached in fewer steps. `moves`
+    are, for each of them and each thread that can run there, its transitions with the numbers of the states to which
+    they can lead; None if it can fail. `stuck` are those in which threads wait for each other in a circle, or nobody
+    can run although the program has not ended. `partial` is why some of that is missing, if it is: all that is known of
+    the `unknown` states is that they are reached, and inputs may have been left out, but none of those that are
+    `likely`."""
 
-    def __init__(self, model: Model, solver: Solver, is_stopped: Callable[[], bool]) -> None:
+    def __init__(self, model: Model, solver: Solver, is_stopped: Callable[[], bool], likely: Likely) -> None:
         self.model = model
+        self.partial: str | None = None
+        self.unknown: set[int] = set()
+        self._likely = likely
         self.is_stopped = is_stopped
         self._solver = solver
         self._matter = _Matter(model)
@@ -79,9 +93,17 @@ class States:
         self.stuck: set[int] = set()
         self._numbers = {self.states[0]: 0}
         while len(self.moves) < len(self.states):
-            if len(self.states) > _MOST_STATES or is_stopped():
-                raise OutOfReach(f"there are more than {_MOST_STATES} states")
-            self._visit(len(self.moves))
+            if is_stopped():
+                raise OutOfReach("it was stopped")
+            try:
+                if len(self.moves) == _MOST_STATES:
+                    raise OutOfReach(f"there are more than {_MOST_STATES} states")
+                self._visit(len(self.moves))
+            except OutOfReach as problem:
+                self.partial = str(problem)
+                left = len(self.states) if len(self.moves) == _MOST_STATES else len(self.moves) + 1
+                self.unknown.update(range(len(self.moves), left))
+                self.moves += [{} for _ in range(len(self.moves), left)]
 
     def variables(self, locations: tuple[Location, ...]) -> tuple[Variable, ...]:
         """The variables that matter there."""
@@ -187,16 +209,27 @@ class States:
         ranges = [compare("ult", each.term, each.count) for each in transition.inputs]
         facts = [substitute(fact, state) for fact in (transition.condition, *ranges)]
         wanted = [each.term for each in transition.inputs]
-        for _ in range(_MOST_OUTCOMES):
-            found = self._solver.values(facts, wanted)
+        results: list[tuple[Value, ...]] = []
+        likely = list(self._likely.get(transition, ()))
+        while len(results) < _MOST_OUTCOMES:
+            is_guess = bool(likely)
+            found = list(likely.pop()) if is_guess else self._solver.values(facts, wanted)
             if found is None:
+                yield from results
                 return
             now = {**known, **dict(zip(wanted, found, strict=True))}
-            outcome = {each: self._result(each, term, now) for each, term in terms.items()}
-            yield tuple(outcome.values())
-            same = [fact for each, value in outcome.items() for fact in self._classes.facts(each, after[each], value)]
-            facts.append(negation(conjunction(same)))
-        raise OutOfReach("an input can lead to too many states")
+            if not all(_evaluate(fact, now) for fact in facts):
+                if not is_guess:
+                    raise OutOfReach("the solver has another idea of an input")
+            else:
+                outcome = {each: self._result(each, term, now) for each, term in terms.items()}
+                results.append(tuple(outcome.values()))
+                same = [
+                    fact for each, value in outcome.items() for fact in self._classes.facts(each, after[each], value)
+                ]
+                facts.append(negation(conjunction(same)))
+        self.partial = "an input can lead to too many states"
+        yield from results[: len(self._likely.get(transition, ())) + _SOME_OUTCOMES]
 
     def _result(self, variable: Variable, term: Term, values: Values) -> int | tuple[int, ...]:
         """What stands for the value of a variable if it is that of a term."""
