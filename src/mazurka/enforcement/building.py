@@ -60,10 +60,7 @@ def build(
     checked = {str(file): load_text(file, compiler, compiler_arguments) for file in files}
     same = {name: same_instructions(checked[name], text) for name, text in texts.items()}
     code = read_code(checked, same, schedule.proof.model)
-    try:
-        points, tables = _follow(schedule, checked, code, optimise, closely=False)
-    except Unfollowable:
-        points, tables = _follow(schedule, checked, code, optimise, closely=True)
+    points, tables = _follow(schedule, checked, code, optimise)
     woven = list(_woven(points, tables))
     assumed = dict(_assumed(schedule.proof.model, code))
     modules = []
@@ -83,16 +80,24 @@ def build(
     _compile(modules, ["arguments.c", "inputs.c", "operations.c", "scheduler.c"], generated, output, compiler, is_cpp)
 
 
-def _follow(
-    schedule: ProgramSchedule, checked: Mapping[str, str], code: Code, optimise: int, *, closely: bool
-) -> tuple[Points, Tables]:
+def _follow(schedule: ProgramSchedule, checked: Mapping[str, str], code: Code, optimise: int) -> tuple[Points, Tables]:
+    """The first tables that are proved to keep to the schedule: with as little to do at run time as possible, or with
+    threads that are seen more often."""
     model = schedule.proof.model
-    passed = find_passed(model, code, code.blocks, closely=closely)
-    contexts = find_contexts(checked, [*event_lines(model, code, passed, closely=closely), *code.watched])
-    points = find_points(model, code, contexts, passed, closely=closely)
-    tables = make_tables(schedule.proof, points, optimise)
-    _validate(schedule.proof, points, tables, optimise)
-    return points, tables
+    refused: InputError | None = None
+    for closely in (False, True):
+        passed = find_passed(model, code, code.blocks, closely=closely)
+        contexts = find_contexts(checked, [*event_lines(model, code, passed, closely=closely), *code.watched])
+        points = find_points(model, code, contexts, passed, closely=closely)
+        for drops in (True, False) if optimise >= 2 else (False,):
+            try:
+                tables = make_tables(schedule.proof, points, optimise, drops=drops)
+                _validate(schedule.proof, points, tables, optimise)
+                return points, tables
+            except Unfollowable as error:
+                refused = error
+    assert refused is not None
+    raise refused
 
 
 def _validate(proof: Proof, points: Points, tables: Tables, optimise: int) -> None:

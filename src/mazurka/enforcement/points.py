@@ -233,6 +233,8 @@ class _Places:
         point = location.point
         if point is None or point.line is None or _is_access(location, self._code):
             return None
+        if self._code.callee(point.line) in OPERATIONS:
+            return None  # it has points of its own
         silent = location.is_silent
         if point.operation is not None and (silent or point.ordinal != 0 or not self._is_begin(location, point)):
             return None  # somewhere inside of the library

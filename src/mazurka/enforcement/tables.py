@@ -43,7 +43,8 @@ class _Stage:
     options: list[_Stage] = field(default_factory=list)
 
 
-def make_tables(proof: Proof, points: Points, level: int) -> Tables:
+def make_tables(proof: Proof, points: Points, level: int, *, drops: bool) -> Tables:
+    """drops: leave out events with which the scheduler has nothing to do, at level 2."""
     model = proof.model
     threads = len(model.threads)
     ways = find_units(proof, points, most_events=_MOST_EVENTS if level >= 2 else 0)
@@ -51,7 +52,7 @@ def make_tables(proof: Proof, points: Points, level: int) -> Tables:
     units = [unit for found in ways.values() for unit in found]
     ordering = Ordering(model, units, points, level)
     plans = {unit: ordering.plan(unit) for unit in units}
-    dropped = _droppable(model, ways, plans, ordering, points) if level >= 2 else {}
+    dropped = _droppable(model, ways, plans, ordering, points) if level >= 2 and drops else {}
     for unit in units:
         _drop(unit, plans[unit], dropped)
     counts = {
