@@ -104,6 +104,61 @@ static void *t2(void *argument) {
     "nobody posts the semaphore": f"""
 static void *t1(void *argument) {{ BEGIN(1) sem_init(&never, 0, 0); sem_wait(&never); return 0; }}
 {_COUNTING}{_JOINED}""",
+    "local rounds, as many as an input says, beside a thread that ends the program": """
+static void *t1(void *argument) {
+    BEGIN(1)
+    for (;;) { ROUND(1) for (int j = 0, n = RANGE(1, 0, 4); j < n; j++) { ROUND(1) } }
+}
+int main(void) {
+    BEGIN(0)
+    pthread_create(&h1, 0, t1, 0);
+    for (int i = 0; i < 2; i++) { ROUND(0) counter++; }
+    exit(3);
+}
+""",
+    "a thread ends the program while another goes round": """
+static void *t1(void *argument) {
+    BEGIN(1)
+    for (;;) { ROUND(1) guarded(&x, 1); }
+}
+int main(void) {
+    BEGIN(0)
+    pthread_create(&h1, 0, t1, 0);
+    for (int i = 0; i < 3; i++) { ROUND(0) z = z * 3 + 1; }
+    exit(3);
+}
+""",
+    "an input says which mutex, beside local rounds": """
+static void *t1(void *argument) {
+    BEGIN(1)
+    for (;;) {
+        ROUND(1)
+        pthread_mutex_t *lock = FLIP(1) ? &a : &b;
+        pthread_mutex_lock(lock); pthread_mutex_unlock(lock);
+    }
+}
+static void *t2(void *argument) {
+    BEGIN(2)
+    for (;;) { ROUND(2) for (int j = INPUT(2) & 7; j > 0; j--) { ROUND(2) } }
+}
+static void *t3(void *argument) {
+    BEGIN(3)
+    pthread_mutex_lock(&m);
+    while (!stop) { ROUND(3) pthread_cond_wait(&other, &m); }
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+int main(void) {
+    BEGIN(0)
+    pthread_create(&h1, 0, t1, 0);
+    pthread_create(&h2, 0, t2, 0);
+    pthread_create(&h3, 0, t3, 0);
+    pthread_join(h1, 0);
+    pthread_join(h2, 0);
+    pthread_join(h3, 0);
+    return 0;
+}
+""",
     "as many local rounds as an input says": before_critical(
         "for (unsigned i = 0, n = (unsigned)INPUT(1) % 1000; i < n; i++) { ROUND(1) v++; }"
     ),
@@ -138,7 +193,7 @@ def told(problems: list[Problem]) -> list[tuple[str, str, int | None]]:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_keeps_the_promises_of_its_schedule(name: str, tmp_path: Path) -> None:
-    report = examine(with_prelude(PROGRAMS[name], threads=2), tmp_path, Settings(search_seconds=20))
+    report = examine(with_prelude(PROGRAMS[name], threads=3), tmp_path, Settings(search_seconds=20))
     assert told(report.problems) == []
     assert report.runs == 3 * len(LEVELS)
 
