@@ -157,6 +157,12 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument(
         "--check", metavar="SCHEDULE.json", help="do not search, but prove that this schedule is safe for the program"
     )
+    search.add_argument(
+        "--no-build-check",
+        dest="buildable",
+        action="store_false",
+        help="do not look whether programs can be built that keep to the schedules",
+    )
     output = schedule.add_argument_group("output")
     output.add_argument(
         "-o",
@@ -178,9 +184,9 @@ def _parser() -> argparse.ArgumentParser:
         "--optimise",
         type=int,
         choices=(0, 1, 2),
-        default=1,
+        default=2,
         help="0: all events in one order; 1: only dependent events are ordered, locks are left out; 2: also, longer "
-        "sections, fewer accesses (default: 1)",
+        "sections, fewer accesses (default: 2)",
     )
     building.add_argument(
         "--no-check",
@@ -470,15 +476,18 @@ def _schedule(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
     draw = _drawing(options.picture)
     progress = _ProgressLine() if options.progress and sys.stderr.isatty() else None
     bugs = 0
+    has_buildable = False
 
     def found(iteration: Iteration) -> None:
-        nonlocal bugs
+        nonlocal bugs, has_buildable
         if progress is not None:
             progress.clear()
         if isinstance(iteration, SafeIteration):
-            _replace_file(options.output, _as_text(iteration.schedule))
-            if draw is not None:
-                _replace_file(options.picture, draw(iteration.schedule))
+            if iteration.obstacle is None or not has_buildable:
+                _replace_file(options.output, _as_text(iteration.schedule))
+                if draw is not None:
+                    _replace_file(options.picture, draw(iteration.schedule))
+            has_buildable |= iteration.obstacle is None
         elif options.save_bug is not None and bugs == 0:
             _save_schedule(iteration.result, options.save_bug)
         bugs += not isinstance(iteration, SafeIteration)
@@ -493,6 +502,7 @@ def _schedule(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
             until=options.until or 1,
             integers=options.integers or "bits",
             timeout=options.timeout,
+            buildable=options.buildable,
             found=found,
             progress=progress.show_iteration if progress is not None else None,
         )
@@ -504,7 +514,7 @@ def _schedule(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
             schedules.write_json(outcome, sys.stdout)
         else:
             again = _see_bug_commands(options, compiling) if bugs else []
-            build_with = _build_commands(options, compiling) if outcome.schedule is not None else []
+            build_with = _build_commands(options, compiling) if has_buildable else []
             schedules.write_outcome(outcome, sys.stdout, replay_with=again, build_with=build_with, color=options.color)
     return outcome.exit_code
 
@@ -546,7 +556,7 @@ def _build(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise InputError(f"{options.schedule}: not a safe schedule of this program: {problems[0]}{more}")
-    build(
+    level = build(
         options.files,
         schedule,
         Path(options.output),
@@ -554,6 +564,8 @@ def _build(options: argparse.Namespace, compiling: dict[str, Any]) -> int:
         compiler_arguments=compiling["compiler_arguments"],
         cc=compiling["cc"],
     )
+    if level < options.optimise:
+        print(f"mazurka: built at level {level}, since only that can be shown to keep to the schedule", file=sys.stderr)
     return 0
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mazurka.checking import Files, file_names
+from mazurka.enforcement import Builder
 from mazurka.engines import running
 from mazurka.engines.abstract import load_model
 from mazurka.engines.abstract.model import Model
@@ -29,16 +30,21 @@ Until = int | Literal["complete"]
 NO_SCHEDULE = "there is no schedule that is safe, free of deadlocks and fair"
 NO_SCHEDULE_FOUND = "no schedule was found under which every thread that can run does"
 
+NOT_BUILDABLE = "none of the schedules that were found can be built"
+_MOST_IN_VAIN = 10  # schedules that cannot be built, before the search is given up
+
 _TOO_DEEP = "what is known of some states of the program has become too much"
 
 
 @dataclass(frozen=True, slots=True)
 class SafeIteration:
-    """An iteration that found more schedules that are safe. `schedule` permits them and those found before."""
+    """An iteration that found more schedules that are safe. `schedule` permits them and those found before. `obstacle`
+    is why no native program can be built that keeps to it, if that was asked and is so."""
 
     number: int
     seconds: float
     schedule: ProgramSchedule
+    obstacle: str | None = None
 
     @property
     def nodes(self) -> int:
@@ -55,6 +61,7 @@ class SafeIteration:
             "nodes": self.nodes,
             "sections": len(self.schedule.sections),
             "permits": self.describe(),
+            "obstacle": self.obstacle,
         }
 
 
@@ -84,8 +91,8 @@ Iteration = SafeIteration | UnsafeIteration
 class Outcome:
     """How the search for schedules has ended. `verdict` is about all schedules of the program: it is None if not all
     were looked at. `reason` says why the search ended before it had what was asked for. `schedule` is the last one that
-    was found; `exhausted`: there are no more. All of it is about `integers` as those of the machine ("bits") or without
-    limits ("mathematical")."""
+    was found, or the last one that can be built if there is one; `exhausted`: there are no more. All of it is about
+    `integers` as those of the machine ("bits") or without limits ("mathematical")."""
 
     verdict: FinalVerdict | None
     reason: str | None
@@ -122,15 +129,17 @@ def find_schedules(
     compiler_arguments: Sequence[str] = (),
     program_arguments: Sequence[str] = (),
     cc: str | None = None,
+    buildable: bool = True,
     found: Callable[[Iteration], None] | None = None,
     progress: Callable[[int, SearchProgress, float], None] | None = None,
 ) -> Outcome:
     """Look for schedules of a program under which it is safe, free of deadlocks and fair, whatever its inputs.
 
     The search ends with the first schedule, or after as many iterations as `until` says that found one, or when all
-    schedules of the program are known to be safe or not. It also ends on Ctrl-C, with what it has. `found` is called
-    with each iteration when it is done, `progress` about ten times a second with the number of the next one, how far it
-    is, and the seconds so far, both from the thread that called this.
+    schedules of the program are known to be safe or not. A schedule to which no native program can be shown to keep
+    does not count, unless `buildable` is False: then nobody asks. It also ends on Ctrl-C, with what it has. `found` is
+    called with each iteration when it is done, `progress` about ten times a second with the number of the next one, how
+    far it is, and the seconds so far, both from the thread that called this.
     """
     if until != "complete" and until < 1:
         raise InputError(f"until must be above 0, not {until}")
@@ -138,7 +147,8 @@ def find_schedules(
     names = file_names(files)
     model = load_model(names, compiler_arguments=compiler_arguments, program_arguments=program_arguments, cc=cc)
     search = Search(model, integers=integers)
-    session = _Session(search, until)
+    obstacle = _obstacles(names, model, compiler_arguments, cc) if buildable and integers == "bits" else None
+    session = _Session(search, until, obstacle)
     iterations: list[Iteration] = []
     bugs: set[object] = set()
 
@@ -164,29 +174,45 @@ def find_schedules(
     _, reason = running.run(session, timeout, watch)
     collect()
     safe = [iteration for iteration in iterations if isinstance(iteration, SafeIteration)]
+    best = [iteration for iteration in safe if iteration.obstacle is None] or safe
     return Outcome(
         verdict=session.verdict,
         reason=reason or session.reason,
         integers=integers,
         exhausted=session.exhausted,
         iterations=tuple(iterations),
-        schedule=safe[-1].schedule if safe else None,
+        schedule=best[-1].schedule if best else None,
         progress=search.progress(),
         seconds=time.monotonic() - start,
     )
+
+
+# A schedule and why it cannot be built, or an execution that goes wrong.
+_Found = tuple[ProgramSchedule, str | None] | Counterexample
+_Obstacle = Callable[[ProgramSchedule], str | None]
+
+
+def _obstacles(names: Sequence[str], model: Model, compiler_arguments: Sequence[str], cc: str | None) -> _Obstacle:
+    """What tells why a schedule cannot be built."""
+    try:
+        return Builder(names, model, compiler_arguments=compiler_arguments, cc=cc).obstacle
+    except InputError as error:  # what is hidden from the check does not compile, say
+        message = str(error)
+        return lambda _: message
 
 
 class _Session:
     """The iterations that were asked for, as a search that `running.run` can run in a thread of its own. Their results
     go through a queue, with the time at which they were there."""
 
-    def __init__(self, search: Search, until: Until) -> None:
-        self.results: queue.SimpleQueue[tuple[float, Proof | Counterexample]] = queue.SimpleQueue()
+    def __init__(self, search: Search, until: Until, obstacle: _Obstacle | None) -> None:
+        self.results: queue.SimpleQueue[tuple[float, _Found]] = queue.SimpleQueue()
         self.verdict: FinalVerdict | None = None
         self.reason: str | None = None  # why there is no verdict, other than that it was stopped
         self.exhausted = False
         self._search = search
         self._until = until
+        self._obstacle = obstacle
         self._stopped = False
         self._proof: Proof | None = None  # the last one
 
@@ -197,13 +223,17 @@ class _Session:
             self.reason = _TOO_DEEP
 
     def _run(self) -> None:
-        proofs = bugs = 0
+        proofs = bugs = in_vain = 0
         wanted = 1 if self._until == "complete" else self._until
         for result in self._search.iterate():
-            self._put(result)
+            obstacle = self._put(result)
             proofs += isinstance(result, Proof)
             bugs += isinstance(result, Counterexample)
-            if proofs == wanted:
+            in_vain += obstacle is not None
+            if proofs - in_vain == wanted or (in_vain and self._until == "complete"):
+                break
+            if in_vain == _MOST_IN_VAIN:
+                self.reason = NOT_BUILDABLE
                 break
         else:
             self.exhausted = not self._stopped and not self._search.decided
@@ -244,15 +274,22 @@ class _Session:
         if self._search.proof is not None and self._search.proof is not self._proof:
             self._put(self._search.proof)
 
-    def _put(self, result: Proof | Counterexample) -> None:
-        if isinstance(result, Proof):
-            self._proof = result
-        self.results.put((time.monotonic(), result))
+    def _put(self, result: Proof | Counterexample) -> str | None:
+        """Pass a result on. Why a schedule cannot be built, if so."""
+        found = time.monotonic()
+        if isinstance(result, Counterexample):
+            self.results.put((found, result))
+            return None
+        self._proof = result
+        schedule = program_schedule(result)
+        obstacle = None if self._obstacle is None else self._obstacle(schedule)
+        self.results.put((found, (schedule, obstacle)))
+        return obstacle
 
 
-def _told(model: Model, integers: Integers, result: Proof | Counterexample, number: int, seconds: float) -> Iteration:
-    if isinstance(result, Proof):
-        return SafeIteration(number, seconds, program_schedule(result))
+def _told(model: Model, integers: Integers, result: _Found, number: int, seconds: float) -> Iteration:
+    if isinstance(result, tuple):
+        return SafeIteration(number, seconds, *result)
     bug, trace = _replayed(model, integers, result)
     coverage = Executions(algorithm="replay", complete=1)
     return UnsafeIteration(number, seconds, Result(Verdict.BUG, bug, coverage, seconds, trace, result.schedule))

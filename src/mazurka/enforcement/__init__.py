@@ -1,5 +1,5 @@
 """Native builds that keep to a schedule."""
 
-from mazurka.enforcement.building import build
+from mazurka.enforcement.building import Builder, build
 
-__all__ = ["build"]
+__all__ = ["Builder", "build"]

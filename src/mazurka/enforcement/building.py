@@ -6,7 +6,8 @@ import hashlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.resources import files as resources
 from pathlib import Path
 
@@ -36,68 +37,121 @@ _NATIVE = ("-U__MAZURKA__", "-fwrapv", "-fno-finite-loops")
 _OPTIONS = ("-O2", "-fPIC", "-w", "-fno-math-errno")
 
 
+LEVELS = (0, 1, 2)  # of optimisation
+
+
 def build(
     files: Sequence[str | Path],
     schedule: ProgramSchedule | None,
     output: Path,
     *,
-    optimise: int = 1,
+    optimise: int = 2,
     compiler_arguments: Sequence[str] = (),
     cc: str | None = None,
-) -> None:
-    """Write a native program that follows the schedule or, without one, runs as threads happen to run.
+) -> int:
+    """Write a native program that follows the schedule or, without one, runs as threads happen to run. Gives the level
+    of optimisation: a lower one than was asked for, if only that can be shown to keep to the schedule.
 
     optimise: 0 orders all events, and executes all operations of the library. 1 orders only events that depend on each
     other, and leaves out operations on mutexes and the like that the schedule makes redundant. 2 repeats sections,
     tells the elements of arrays apart, and redirects accesses so that they need to wait less (`ordering`)."""
-    compiler = named_compiler(cc) if cc else bundled_compiler()
-    texts = {str(file): load_text(file, compiler, [*compiler_arguments, *_NATIVE]) for file in files}
-    is_cpp = any(Path(file).suffix in CPP_SUFFIXES for file in files)
     if schedule is None:
-        modules = [optimisable(text) for text in texts.values()]
-        _compile(modules, ["inputs.c", "free.c"], None, output, compiler, is_cpp)
-        return
-    checked = {str(file): load_text(file, compiler, compiler_arguments) for file in files}
-    same = {name: same_instructions(checked[name], text) for name, text in texts.items()}
-    code = read_code(checked, same, schedule.proof.model)
-    points, tables = _follow(schedule, checked, code, optimise)
-    woven = list(_woven(points, tables))
-    assumed = dict(_assumed(schedule.proof.model, code))
-    modules = []
-    for name, text in texts.items():
-        here: tuple[dict[int, Woven], dict[int, Woven]] = ({}, {})  # events, and what is only passed
-        for spot, each in woven:
-            if spot.line[0] == name:
-                here[spot.passing][same[name][spot.line[1]]] = each
-        calls = {
-            same[name][line]: call
-            for (file, line), call in points.contexts.calls.items()
-            if file == name and line in same[name]
-        }
-        guarded = {same[name][line]: callee for (file, line), callee in assumed.items() if file == name}
-        modules.append(weave(text, *here, calls, guarded))
-    generated = tables.text + _argument_table(schedule.proof.model)
-    _compile(modules, ["arguments.c", "inputs.c", "operations.c", "scheduler.c"], generated, output, compiler, is_cpp)
+        compiler = named_compiler(cc) if cc else bundled_compiler()
+        texts = [load_text(file, compiler, [*compiler_arguments, *_NATIVE]) for file in files]
+        _compile([optimisable(text) for text in texts], ["inputs.c", "free.c"], None, output, compiler, _is_cpp(files))
+        return optimise
+    builder = Builder(files, schedule.proof.model, compiler_arguments=compiler_arguments, cc=cc)
+    return builder.build(schedule, output, optimise)
 
 
-def _follow(schedule: ProgramSchedule, checked: Mapping[str, str], code: Code, optimise: int) -> tuple[Points, Tables]:
-    """The first tables that are proved to keep to the schedule: with as little to do at run time as possible, or with
-    threads that are seen more often."""
-    model = schedule.proof.model
-    refused: InputError | None = None
-    for closely in (False, True):
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """All of a native program that a schedule decides: the modules with the scheduler woven in, and the tables."""
+
+    modules: tuple[str, ...]
+    tables: str
+    level: int
+
+
+class Builder:
+    """Makes native programs of one program, for its schedules."""
+
+    def __init__(
+        self,
+        files: Sequence[str | Path],
+        model: Model,
+        *,
+        compiler_arguments: Sequence[str] = (),
+        cc: str | None = None,
+    ) -> None:
+        self._model = model
+        self._is_cpp = _is_cpp(files)
+        self._compiler = named_compiler(cc) if cc else bundled_compiler()
+        self._texts = {str(file): load_text(file, self._compiler, [*compiler_arguments, *_NATIVE]) for file in files}
+        self._checked = {str(file): load_text(file, self._compiler, compiler_arguments) for file in files}
+        self._same = {name: same_instructions(self._checked[name], text) for name, text in self._texts.items()}
+        self._code = read_code(self._checked, self._same, model)
+
+    def build(self, schedule: ProgramSchedule, output: Path, optimise: int) -> int:
+        design = self._design(schedule, optimise)
+        runtime = ["arguments.c", "inputs.c", "operations.c", "scheduler.c"]
+        _compile(design.modules, runtime, design.tables, output, self._compiler, self._is_cpp)
+        return design.level
+
+    def obstacle(self, schedule: ProgramSchedule) -> str | None:
+        """Why no program can be built that keeps to a schedule; None: it can."""
+        try:
+            self._design(schedule, LEVELS[-1])
+        except InputError as error:
+            return str(error)
+        return None
+
+    def _design(self, schedule: ProgramSchedule, optimise: int) -> _Design:
+        """With as little to do at run time as can be shown to keep to the schedule. If that fails, with threads that
+        are seen more often, and then at lower levels."""
+        refused: InputError | None = None
+        for level in range(optimise, -1, -1):
+            for closely in (False, True):
+                for drops in (True, False) if level >= 2 else (False,):
+                    try:
+                        points, tables = self._followed(schedule, level, closely=closely, drops=drops)
+                        modules = tuple(self._woven(points, tables))
+                        return _Design(modules, tables.text + _argument_table(self._model), level)
+                    except InputError as error:
+                        refused = refused or error
+        assert refused is not None
+        raise refused
+
+    def _followed(self, schedule: ProgramSchedule, level: int, *, closely: bool, drops: bool) -> tuple[Points, Tables]:
+        """Tables that are proved to keep to the schedule."""
+        model, code = self._model, self._code
         passed = find_passed(model, code, code.blocks, closely=closely)
-        contexts = find_contexts(checked, [*event_lines(model, code, passed, closely=closely), *code.watched])
+        contexts = find_contexts(self._checked, [*event_lines(model, code, passed, closely=closely), *code.watched])
         points = find_points(model, code, contexts, passed, closely=closely)
-        for drops in (True, False) if optimise >= 2 else (False,):
-            try:
-                tables = make_tables(schedule.proof, points, optimise, drops=drops)
-                _validate(schedule.proof, points, tables, optimise)
-                return points, tables
-            except Unfollowable as error:
-                refused = error
-    assert refused is not None
-    raise refused
+        tables = make_tables(schedule.proof, points, level, drops=drops)
+        _validate(schedule.proof, points, tables, level)
+        return points, tables
+
+    def _woven(self, points: Points, tables: Tables) -> Iterator[str]:
+        woven = list(_woven(points, tables))
+        assumed = dict(_assumed(self._model, self._code))
+        for name, text in self._texts.items():
+            same = self._same[name]
+            here: tuple[dict[int, Woven], dict[int, Woven]] = ({}, {})  # events, and what is only passed
+            for spot, each in woven:
+                if spot.line[0] == name:
+                    here[spot.passing][same[spot.line[1]]] = each
+            calls = {
+                same[line]: call
+                for (file, line), call in points.contexts.calls.items()
+                if file == name and line in same
+            }
+            guarded = {same[line]: callee for (file, line), callee in assumed.items() if file == name}
+            yield weave(text, *here, calls, guarded)
+
+
+def _is_cpp(files: Sequence[str | Path]) -> bool:
+    return any(Path(file).suffix in CPP_SUFFIXES for file in files)
 
 
 def _validate(proof: Proof, points: Points, tables: Tables, optimise: int) -> None:

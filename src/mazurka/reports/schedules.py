@@ -36,6 +36,9 @@ def write_iteration(iteration: Iteration, to: TextIO, *, color: str = "auto") ->
             console.print(title, style="bold green", markup=False, highlight=False, soft_wrap=True)
             for line in iteration.describe():
                 console.print(f"  {visible(line)}", markup=False, highlight=False, soft_wrap=True)
+            if iteration.obstacle is not None:
+                why = f"  cannot be built, because {visible(iteration.obstacle)}"
+                console.print(why, style="yellow", markup=False, highlight=False, soft_wrap=True)
         case UnsafeIteration(result=result):
             title = f"{prefix}: {text.summary(result)} ({text.duration(iteration.seconds)})"
             console.print(title, style="bold red", markup=False, highlight=False, soft_wrap=True)
