@@ -237,6 +237,8 @@ class _Session:
                 break
         else:
             self.exhausted = not self._stopped and not self._search.decided
+            if proofs and proofs == in_vain:
+                self.reason = NOT_BUILDABLE
         if self._until == "complete" and not self._stopped:
             self._complete()
         elif proofs == 0 and not self._stopped:

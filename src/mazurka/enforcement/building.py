@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -36,6 +37,9 @@ _TARGET = ("-target", "x86_64-linux-gnu")
 _NATIVE = ("-U__MAZURKA__", "-fwrapv", "-fno-finite-loops")
 _OPTIONS = ("-O2", "-fPIC", "-w", "-fno-math-errno")
 
+
+# Keys of thread-specific data with a function that is called at the end of a thread.
+_DESTRUCTORS = re.compile(r"call .*@(?:pthread_key_create|tss_create)\((?!.*, ptr (?:noundef )?null\))")
 
 LEVELS = (0, 1, 2)  # of optimisation
 
@@ -109,6 +113,17 @@ class Builder:
     def _design(self, schedule: ProgramSchedule, optimise: int) -> _Design:
         """With as little to do at run time as can be shown to keep to the schedule. If that fails, with threads that
         are seen more often, and then at lower levels."""
+        if self._model.telling is not None:
+            raise InputError(
+                f"{self._model.telling}: the program computes with an address as with a number here, and objects lie "
+                "elsewhere in a native build"
+            )
+        for text in self._checked.values():
+            if _DESTRUCTORS.search(text):
+                raise InputError(
+                    "pthread_key_create, tss_create: what is to happen at the end of a thread happens after its last "
+                    "event in a native build; let the thread do it before it ends"
+                )
         refused: InputError | None = None
         for level in range(optimise, -1, -1):
             for closely in (False, True):

@@ -328,8 +328,9 @@ static const struct option *find_option(uint32_t point) {
 
 /* The schedule has no event for this thread any more: it waits for something that never comes, or it should not be here. */
 static _Noreturn void stay(uint32_t point) {
-    if (at(self->section)->standing[self->number] != point)
-        leave(point, at(self->section)->standing[self->number]);
+    const uint32_t expected = at(self->section)->standing[self->number];
+    if (expected != NOWHERE && expected != point)
+        leave(point, expected);
     atomic_fetch_sub(&active, 1);
     for (;;)
         pause();

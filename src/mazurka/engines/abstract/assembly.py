@@ -49,6 +49,7 @@ class _Assembly:
         self.model = Model(transforms=transforms, program=extraction.program, lowered=extraction.lowered)
         self.model.unnoticed = extraction.unnoticed
         self.model.targets = extraction.targets
+        self.model.telling = extraction.telling[0] if extraction.telling else None
         self.locations: dict[Place, Location] = {}
         self.rests: dict[tuple[int, Rest], Location] = {}
 

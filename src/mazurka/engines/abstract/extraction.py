@@ -193,6 +193,7 @@ class Extraction:
         self.by_term: dict[Term, ins.Register | Word] = {}
         self.input_counts: dict[Term, Term] = {}
         self.targets: dict[tuple[str, int], set[str]] = {}
+        self.telling: list[ins.Location | None] = []  # where something depends on where objects lie
         self.demanded = set()
         self.news = False
         self.memory.forget_words()

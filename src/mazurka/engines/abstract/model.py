@@ -208,6 +208,8 @@ class Model:
     unnoticed: dict[tuple[tuple[str, int], tuple[tuple[str, int], ...]], set[Unnoticed]] = field(default_factory=dict)
     # The functions that user code calls through a pointer, by the line of the LLVM text.
     targets: dict[tuple[str, int], set[str]] = field(default_factory=dict)
+    # Where the program computes with addresses as with numbers, if it does: natively, objects lie elsewhere.
+    telling: SourceLocation | None = None
     # The arguments that it was made with, beginning with the name of the program; None: the program does not look at
     # them. Its environment is empty.
     arguments: tuple[str, ...] | None = None

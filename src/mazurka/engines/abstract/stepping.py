@@ -60,6 +60,7 @@ _MOST_BLOCKS = 60  # from the heap, by one thread
 _MOST_KNOWN_ROUNDS = 20_000  # of loops, on a path, before the first event, where everything is known
 _MOST_LOCAL_ROUNDS = 150  # ... elsewhere
 _MOST_UNKNOWN_ROUNDS = 30  # ... and while what a loop computes is not known: terms would grow too deep
+_ADDRESS_BITS = 47  # of the virtual machine
 _FAR = 1 << 25  # bytes from the begin of its object, where a pointer is none any more
 _MOST_SECTION_ROUNDS = 70  # of a loop in an atomic section, where it is not known how often it goes round
 
@@ -439,6 +440,8 @@ class Runner:
         if isinstance(instruction, ins.Binary | ins.Compare):
             for number in numbers:
                 self.require_near(number)
+        if not self.path.frame.function.library and self._depends_on_addresses(instruction, numbers):
+            self.whole.telling.append(self.whole.source(self.path.frames))
         match instruction:
             case ins.Binary(op):
                 self.set(result, self._binary(op, *numbers))
@@ -455,6 +458,35 @@ class Runner:
                 if base.is_constant and address.is_constant and object_of(address.value) != object_of(base.value):
                     address = t.constant(address.value | 1 << 63, 64)
                 self.set(result, address)
+
+    def _depends_on_addresses(self, instruction: ins.Instruction, numbers: list[Term]) -> bool:
+        """Whether a result depends on where objects lie, and is no address itself. (Tags in the lowest bits are none,
+        and nor are the distances in an object.)"""
+        objects = [self._pointed_to(number) for number in numbers]
+        if not any(objects):
+            return False
+        match instruction:
+            case ins.Binary("add" | "and" | "or" | "xor" as op):
+                others = [number for number, known in zip(numbers, objects, strict=True) if not known]
+                small = [number for number in others if number.is_constant and -16 <= signed(number.value) < 16]
+                return len(others) != 1 or (op != "add" and not small)
+            case ins.Binary("sub"):
+                return not objects[0] or (bool(objects[1]) and len(objects[0] | objects[1]) > 1)
+            case ins.Compare("eq" | "ne") | ins.Offset() | ins.Convert("bitcast"):
+                return False
+            case ins.Compare():
+                return not all(objects) or len(frozenset().union(*objects)) > 1
+        return True
+
+    def _pointed_to(self, number: Term) -> frozenset[int]:
+        """The objects of which a number may be the address; none if it is no address."""
+        if number.width != 64:
+            return frozenset()
+        known = self.whole.values_of(number) if number.op in ("variable", "select") else None
+        values = known if known is not None else [number.value if number.is_constant else linear(number)[0]]
+        found = {object_of(value) for value in values if value >> _ADDRESS_BITS == 0}
+        objects = self.whole.memory.objects
+        return frozenset(each for each in found if each in objects and objects[each].kind != "null")
 
     def require_near(self, address: Term) -> None:
         """The machine marks a pointer that strays far from its object. What is done with one as a number is only
