@@ -99,6 +99,9 @@ class Points:
         callee = self.code.callee(point.line)
         return callee if callee in OPERATIONS else None
 
+    def is_call(self, location: Location) -> bool:
+        return location.point is not None and self.code.callee(location.point.line) is not None
+
     def is_whole_call(self, location: Location) -> bool:
         """Whether what happens is part of a call that the runtime does not know, which is one event as a whole."""
         callee = self.code.callee(location.point.line) if location.point else None
@@ -222,6 +225,11 @@ class _Places:
         self._eventful = {
             location.point.line for thread in model.threads for location in thread.locations if location.point
         }
+        self._noticed = {
+            (source.point.line, source.point.calls)
+            for transition in model.transitions
+            if (source := transition.source).point is not None and _is_noticed(transition)
+        }
         self._taken: dict[Line, Line] = {}
         self._before: dict[Location, list[Location]] = {}
         for transition in model.transitions:
@@ -233,8 +241,9 @@ class _Places:
         point = location.point
         if point is None or point.line is None or _is_access(location, self._code):
             return None
-        if self._code.callee(point.line) in OPERATIONS:
-            return None  # it has points of its own
+        callee = self._code.callee(point.line)
+        if callee in OPERATIONS or (callee is not None and (point.line, point.calls) in self._noticed):
+            return None  # it has points of its own, or is one event as a whole
         silent = location.is_silent
         if point.operation is not None and (silent or point.ordinal != 0 or not self._is_begin(location, point)):
             return None  # somewhere inside of the library
@@ -324,14 +333,16 @@ def find_points(
             )
         last[key] = max(last.get(key, 0), points.ordinal(point))
     points.visible |= _at_the_same_points(model, points)
-    entered = {location for location in _entered(model) if location.point and location.point.ordinal == 0}
-    points.inner = {location for location in points.visible - entered if points.is_whole_call(location)}
+    _join_calls(model, points)
     points.visible |= passed.keys()
+    for location in points.visible - points.inner - passed.keys():
+        if location.point is not None and location.point.line is not None:
+            last.setdefault(points.key(location), 0)
     for key in sorted(last):
         points.add(key, last[key] + 2, About())  # operations ask for a second event whether or not it is one
     for location in passed:
         points.add(points.key(location), 1, About())
-    always = {location for location, point in noticeable if location.may_block or code.callee(point.line) is not None}
+    always = {location for location in points.visible if location.may_block or points.is_call(location)}
     for location in points.visible - points.inner:
         number = points.of(location)
         if location.point is not None and number >= FIRST_POINT:
@@ -345,25 +356,47 @@ def find_points(
     return points
 
 
-def _entered(model: Model) -> Iterator[Location]:
-    """The locations that threads come to from other lines."""
+def _join_calls(model: Model, points: Points) -> None:
+    """A call that the runtime does not know is one event as a whole, if anything in it is one: that at which it begins.
+    All others are inside, whatever they touch."""
+    calls: dict[tuple[int, Line, tuple[Line, ...]], list[Location]] = {}
     for thread in model.threads:
-        yield thread.entry
-    for transition in model.transitions:
-        source, target = transition.source.point, transition.target.point
-        if source is None or target is None or (source.line, source.calls) != (target.line, target.calls):
-            yield transition.target
+        for location in thread.locations:
+            point = location.point
+            if point is None or point.line is None or not points.is_whole_call(location):
+                continue
+            if location.rest is None and location not in points.passed and not location.is_silent:
+                calls.setdefault((thread.number, point.line, point.calls), []).append(location)
+    entered = {transition.target for transition in model.transitions if not _is_inside(transition)}
+    entered.update(thread.entry for thread in model.threads)
+    for locations in calls.values():
+        if points.visible.isdisjoint(locations):
+            continue
+        first = {each for each in locations if each in entered and each.point and each.point.ordinal == 0}
+        points.visible.update(locations)
+        points.inner.update(location for location in locations if location not in first)
+        for transition in (transition for location in locations for transition in location.transitions):
+            if transition.target in first and _is_inside(transition):
+                refuse_inside(transition.target)  # a loop of the library, or one around the call: who knows
+
+
+def _is_inside(transition: Transition) -> bool:
+    """Whether a transition leads from one event of a line to another."""
+    source, target = transition.source.point, transition.target.point
+    return source is not None and target is not None and (source.line, source.calls) == (target.line, target.calls)
 
 
 def _noticeable(model: Model, code: Code, closely: bool) -> Iterator[tuple[Location, Point]]:
-    """The locations at which something happens that others could notice, or where a thread waits for ever."""
+    """The locations at which something happens that others could notice, or where a thread may have to wait."""
     for thread in model.threads:
         for location in thread.locations:
             point = location.point
             if point is None or location.rest is not None:
                 continue
             steps = [transition for transition in location.transitions if not transition.silent]
-            if any(map(_is_noticed, steps)) or not location.transitions or (closely and _is_access(location, code)):
+            waits = bool(steps) and location.may_block
+            is_seen = any(map(_is_noticed, steps)) or waits or not location.transitions
+            if is_seen or (closely and _is_access(location, code)):
                 yield location, point
 
 

@@ -254,7 +254,11 @@ static void enter(uint32_t section) {
 
 static uint64_t bit(uint32_t thread) { return UINT64_C(1) << thread; }
 
-static void call(uint32_t thread) { publish(&called[thread], value_of(&called[thread]) + 1); }
+static void call(uint32_t thread) {
+    atomic_fetch_add(&called[thread].value, 1);
+    if (atomic_load(&called[thread].sleepers) != 0)
+        wake(&called[thread]);
+}
 
 /* Call those who have events from a section on until the next decision, and those who may make that. If this thread may, it
  * calls them when it gives way. */

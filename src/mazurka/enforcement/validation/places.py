@@ -178,6 +178,7 @@ class Places:
                 yield f"{self.place(location)} has a point at which its thread has no events"
             for transition in location.transitions:
                 yield from self._second_event(transition)
+        yield from self._going_on_inside()
         yield from self._unseen()
         yield from self._waiting()
         yield from self._dropping()
@@ -191,6 +192,16 @@ class Places:
             wanted = self.points[transition.source] + 1
             if self.points[transition.target] != wanted:
                 yield f"{self.place(transition.target)}: the second event of a call does not have the next point"
+
+    def _going_on_inside(self) -> Iterator[str]:
+        """That a call which is seen once is not taken for several events."""
+        for transition in self._proof.model.transitions:
+            source, target = transition.source, transition.target
+            call = call_of(source)
+            if source is target or call is None or call != call_of(target) or call[0] not in self._calls:
+                continue
+            if source in self.points and self.points[source] == self.points.get(target):
+                yield f"{self.place(target)}: what goes on inside of a call is taken for another event"
 
     def _unseen(self) -> Iterator[str]:
         """That no thread is seen where it has no event."""
