@@ -200,6 +200,8 @@ class Places:
             call = call_of(source)
             if source is target or call is None or call != call_of(target) or call[0] not in self._calls:
                 continue
+            if source.point is not None and source.point.operation is not None:
+                continue  # the same operation again: an operation has a point for each of its events
             if source in self.points and self.points[source] == self.points.get(target):
                 yield f"{self.place(target)}: what goes on inside of a call is taken for another event"
 
