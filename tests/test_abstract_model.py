@@ -243,6 +243,24 @@ def test_what_is_known_at_locations(tmp_path: Path) -> None:
     assert lock.waits == "await" and lock.holder is shared["m"].term
 
 
+def test_values_that_are_not_used_any_more_are_forgotten(tmp_path: Path) -> None:
+    source = "int count, turn; int items[2]; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n"
+    source += "void *run(void *a) { for (;;) { int done = 0, at; pthread_mutex_lock(&m); at = turn; turn = !turn;\n"
+    source += "  if (count < 5) { count++; done = 1; } items[at]++; pthread_mutex_unlock(&m);\n"
+    source += "  if (done) { int item = *(volatile int *)&items[at]; } } }\n"
+    model = model_of(tmp_path, source + "#define N 2\n#define ARGUMENT 0\n#define CHECK\n" + THREADS)
+    registers = [one for one in model.variables.values() if one.explicit and one.thread == 1]
+    done, *_ = (one for one in registers if one.name.endswith("done"))
+    walker = Walker(model, 1)
+    states = set()
+    for _ in range(300):
+        walker.run(1)
+        states.add((walker.locations[1], tuple(walker.values[one.term] for one in registers)))
+    assert {values[registers.index(done)] for _, values in states} == {0, 1}
+    assert len([place for place, _ in states if place.point and place.point.what == "locks m"]) == 1
+    assert ends(model) == {"steps"}  # where an item is read that nobody uses matters, too
+
+
 def test_printing_takes_no_transitions_of_its_own(tmp_path: Path) -> None:
     source = (
         '#include <stdio.h>\nint x; void *run(void *a) { x = __VERIFIER_nondet_int(); printf("%d", x); return 0; }\n'

@@ -54,7 +54,7 @@ def test_the_first_schedule_is_there_soon_and_can_be_proved_again(row: Row) -> N
     assert check(outcome.schedule.proof.model, outcome.schedule) == []
 
 
-@pytest.mark.parametrize("name", ["pc:1+1", "pc:1+1:5", "double-lock", "file-system", "barrier"])
+@pytest.mark.parametrize("name", ["pc:1+1", "pc:4+4", "pc:4+4:5", "double-lock", "file-system", "barrier"])
 def test_correct_programs_are_safe(name: str) -> None:
     row = ROWS[name]
     outcome = find_schedules(row.path, compiler_arguments=row.options, until="complete")

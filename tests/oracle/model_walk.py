@@ -148,6 +148,7 @@ class Walker:
         found = self.choose(before)
         assert found is not None, f"no transition at {before.point}, where the thread is enabled"
         transition, drawn = found
+        state = self.values | drawn
         self.take(transition, drawn)
         choices = [evaluate(one.term, drawn) for one in transition.inputs]
         for started in transition.starts:
@@ -159,7 +160,7 @@ class Walker:
         ahead = self.machine.next(number + 1, choices)
         assert ahead.enabled, f"the machine cannot take {before.point} with {choices}"
         touched = self.machine.step(number + 1, choices)
-        self._compare_accesses(transition, touched)
+        self._compare_accesses(transition, touched, state)
         self.exited = transition.target.rest == "exit"
 
     # ------------------------------------------------------------------------------------------- comparing
@@ -209,20 +210,28 @@ class Walker:
         assert failure is not None, f"only the model fails: {expected}"
         assert failure.kind == expected.kind, f"{failure.kind} ({failure.fault}), not {expected}"
 
-    def _compare_accesses(self, transition: Transition, touched: list[NativeAccess]) -> None:
-        """What the machine has touched must be among the accesses of the transition."""
-        said = {access.variable: access for access in transition.accesses}
+    def _compare_accesses(self, transition: Transition, touched: list[NativeAccess], state: State) -> None:
+        """What the machine has touched must be among the accesses of the transition, taken in a state."""
+        said = {
+            (access.variable, None if access.index is None else evaluate(access.index, state)): access
+            for access in transition.accesses
+        }
         for access in touched:
             start, size = access.address, access.size
             if size > 8 or self.machine.describe(start).kind not in ("global", "thread"):
                 continue
             for variable in self.model.variables.values():
-                if variable.address is None or variable.is_array or variable.thread is not None:
+                if variable.address is None or variable.thread is not None:
                     continue
-                if not (start < variable.address + variable.term.width // 8 and variable.address < start + size):
+                element, offset = None, variable.address
+                if variable.term.length is not None:
+                    element = max(0, min(start - variable.address, variable.stride * variable.term.length - 1))
+                    element //= variable.stride
+                    offset += element * variable.stride
+                if not (start < offset + variable.term.width // 8 and offset < start + size):
                     continue
-                known = said.get(variable)
-                assert known is not None, f"{transition.source.point} touches {variable.name}"
+                known = said.get((variable, element))
+                assert known is not None, f"{transition.source.point} touches {variable.name} {element or ''}"
                 assert known.reads or not access.reads
                 assert known.writes or not access.writes
 

@@ -10,6 +10,7 @@ values.py      ... which values they can have
 output.py      ... what is computed only to be printed
 assembly.py    ... the locations and transitions that come of it
 ranking.py     ... which local loops end, and why
+liveness.py    ... which values are not needed any more
 proof.py       what an iteration yields: a finite proof that its schedules are safe
 solver.py      questions about terms, answered by Z3
 tree.py        abstract reachability trees

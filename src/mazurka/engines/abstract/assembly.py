@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from mazurka.engines.abstract import terms as t
+from mazurka.engines.abstract.liveness import forget_dead_registers
 from mazurka.engines.abstract.model import (
     Access,
     Location,
@@ -258,6 +259,7 @@ class _Assembly:
             transition.accesses = tuple(a for a in transition.accesses if a.variable.name in model.variables)
         find_loops(model)
         self._find_explicit()
+        forget_dead_registers(model)
 
     def _used(self) -> set[Term]:
         """The variables that something depends on: a condition, or what is in shared memory."""
