@@ -1,17 +1,21 @@
 """Tables 1 to 3 of the paper on safe schedules: how long it takes to find one, and what it costs to keep to it.
 
-    python benchmarks/constrained.py                            the table, medians of five runs of 2 seconds
+    python benchmarks/constrained.py                            the tables, medians of five runs
     python benchmarks/constrained.py barrier pc:1+1             these rows
+    python benchmarks/constrained.py grep rounds                all rows of these kinds
     python benchmarks/constrained.py --runs 1 --seconds 0.5     faster, and less reliable
     python benchmarks/constrained.py --no-complete              without complete verification, which can take long
     python benchmarks/constrained.py grep --megabytes 100       the search in 8 files of 100 MB each
+    python benchmarks/constrained.py --busy 4                   beside four loops that keep the machine busy
     python benchmarks/constrained.py --run-with "chrt -r 1"     before everybody else, on a machine that has more to do
 
 What is counted are useful iterations: those in which a thread got something done, such as an item produced
 (`schedules/useful.h`). More is better. They are those of the program as it is, and under the first schedule that is
 found, enforced with the optimisations 0, 1 and 2. Runs of the four take turns, so that whatever else the machine does
-meanwhile affects all of them; the ratio to the program as it is says more than the number. For `grep` it is the time,
-less is better.
+meanwhile affects all of them; the ratio to the program as it is says more than the number.
+
+Programs that end are measured by the time that they take, and less is better: a search in files (`grep`) and threads
+that take one lock again and again (`rounds`), each under several schedules.
 """
 
 from __future__ import annotations
@@ -26,13 +30,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from mazurka.enforcement import build
 from mazurka.schedules.sections import ProgramSchedule
-from mazurka.scheduling import Outcome, find_schedules
+from mazurka.scheduling import find_schedules
 
 PROGRAMS = Path(__file__).parent / "schedules"
 FILES = 8
@@ -44,14 +49,18 @@ VARIANTS = (*LEVELS, None)  # None: as it is
 @dataclass(frozen=True, slots=True)
 class Row:
     """A program, its macros, and what the paper has for it: the times of the first schedule and of complete
-    verification, and the useful iterations of each variant."""
+    verification, and for each variant the useful iterations, or the seconds of a run if the program ends. The schedule
+    is the last one of the iterations up to `until`, of a search as `last_first` says (see `find_schedules`)."""
 
     name: str
     program: str
     macros: tuple[str, ...] = ()
     paper_first: str = ""
     paper_complete: str = ""
-    paper: tuple[int, int, int, int] | None = None
+    paper: tuple[float | None, ...] | None = None
+    until: int = 1
+    last_first: bool = False
+    ends: bool = False
 
     @property
     def path(self) -> Path:
@@ -79,10 +88,32 @@ TABLE = (
     Row("file-system", "file_system", (), "0 s", "0 s", (3667, 4877035, 6705672, 23822129)),
     Row("barrier", "barrier", (), "1 s", "254 s", (1238720, 8285228, 14586849, 1077907)),
 )
-GREP = Row("grep", "grep")
+# Two workers that search files which a third thread hands out: in turns, in turns of which the other one has the first,
+# and whoever is free takes the next file (the paper's S1, S2 and S4).
+GREP = Row("grep:turns", "grep", paper=(None, 3.34, None, 3.25), ends=True)
+SEARCHES = (
+    GREP,
+    replace(GREP, name="grep:turns-2", last_first=True),
+    replace(GREP, name="grep:free", until=5, paper=(None, 3.57, None, 3.25)),
+)
+# In turns, and whoever comes first takes the lock.
+ROUNDS = (Row("rounds:turns", "rounds", ends=True), Row("rounds:free", "rounds", until=3, ends=True))
+ROWS = (*TABLE, *SEARCHES, *ROUNDS)
 
 
 # ------------------------------------------------------------------------------------------- what is measured
+
+
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """Let other processes compute meanwhile."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
 
 
 def build_all(row: Row, schedule: ProgramSchedule, folder: Path) -> list[Path]:
@@ -140,46 +171,70 @@ def files_to_search(folder: Path, megabytes: float) -> list[str]:
 # ------------------------------------------------------------------------------------------- the command
 
 
-def in_words(outcome: Outcome) -> str:
-    return f"{outcome.seconds:.1f} s" if outcome.reason is None else f"> {outcome.seconds:.0f} s"
-
-
 def find(row: Row, arguments: argparse.Namespace) -> tuple[ProgramSchedule, str, str]:
-    """The first schedule, how long it took to find it, and how long it takes to verify the program completely."""
-    first = find_schedules([str(row.path)], compiler_arguments=row.options)
-    if first.schedule is None:
+    """The schedule, how long it took to find it, and how long it takes to verify the program completely."""
+    found = find_schedules([str(row.path)], compiler_arguments=row.options, until=row.until, last_first=row.last_first)
+    if found.schedule is None or found.reason is not None:
         raise RuntimeError(f"{row.name}: no schedule found")
-    complete = "–"
-    if arguments.complete:
-        outcome = find_schedules(
-            [str(row.path)], compiler_arguments=row.options, until="complete", timeout=arguments.timeout
-        )
-        complete = in_words(outcome) + ("" if outcome.verdict in ("safe", None) else f" ({outcome.verdict}!)")
-    return first.schedule, in_words(first), complete
+    complete = complete_in_words(row, arguments.timeout) if arguments.complete and not row.ends else "–"
+    return found.schedule, f"{found.iterations[-1].seconds:.1f} s", complete
 
 
-def print_row(name: str, first: str, complete: str, values: Sequence[float]) -> None:
+def complete_in_words(row: Row, timeout: float) -> str:
+    outcome = find_schedules(
+        [str(row.path)], compiler_arguments=row.options, until="complete", timeout=timeout, buildable=False
+    )
+    if outcome.verdict is None:
+        return f"> {outcome.seconds:.0f} s"
+    return f"{outcome.seconds:.1f} s" + ("" if outcome.verdict == "safe" else f" ({outcome.verdict}!)")
+
+
+def measured(row: Row, schedule: ProgramSchedule, arguments: argparse.Namespace) -> list[float]:
+    """The useful iterations of the variants, or the seconds that they take."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        programs = build_all(row, schedule, folder)
+        measure = partial(iterations, arguments.run_with, arguments.seconds)
+        if row.ends:
+            files = [TEXT, *files_to_search(folder, arguments.megabytes)] if row.program == "grep" else []
+            measure = partial(seconds_of, arguments.run_with, files)
+        with busy(arguments.busy):
+            return medians(programs, arguments.runs, measure)
+
+
+def print_heading(what: str) -> None:
+    headings = "".join(f"{f'optimise {level}':>21}" for level in LEVELS)
+    print(f"{what:20}{'schedule':>9}{'complete':>10}{headings}{'as it is':>14}")
+
+
+def print_row(name: str, first: str, complete: str, values: Sequence[float | None]) -> None:
     *constrained, free = values
-    number = ",.0f" if free >= 100 else ".2f"
-    cells = [f"{value:{number}} ({value / free:.2f})" for value in constrained]
-    print(f"{name:14}{first:>9}{complete:>10}" + "".join(f"{cell:>21}" for cell in cells) + f"{free:>14{number}}")
+    assert free is not None
+    number = ",.0f" if free >= 100 else ".3f"
+    cells = ["–" if value is None else f"{value:{number}} ({value / free:.2f})" for value in constrained]
+    print(f"{name:20}{first:>9}{complete:>10}" + "".join(f"{cell:>21}" for cell in cells) + f"{free:>14{number}}")
 
 
 def chosen(names: Sequence[str]) -> Iterator[Row]:
-    rows = {row.name: row for row in (*TABLE, GREP)}
-    for name in names or rows:
-        if name not in rows:
-            raise ValueError(f"no row is named '{name}'; there are {', '.join(rows)}")
-        yield rows[name]
+    """The rows of these names, or of these kinds: what stands before a colon."""
+    for name in names:
+        found = [row for row in ROWS if row.name == name] or [row for row in ROWS if row.name.startswith(f"{name}:")]
+        if not found:
+            raise ValueError(f"no row is named '{name}'; there are {', '.join(row.name for row in ROWS)}")
+        yield from found
+    if not names:
+        yield from ROWS
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5, help="of which the median is shown (default: 5)")
-    parser.add_argument("--seconds", type=float, default=2, help="of each run (default: 2)")
+    parser.add_argument("--seconds", type=float, default=2, help="of each run that counts iterations (default: 2)")
     parser.add_argument("--no-complete", dest="complete", action="store_false", help="do not verify completely")
     parser.add_argument("--timeout", type=float, default=600, help="of complete verification (default: 600 s)")
     parser.add_argument("--megabytes", type=float, default=25, help="of each file for grep (default: 25)")
+    parser.add_argument("--rounds", type=int, default=1_000_000, help="of each thread of rounds (default: a million)")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="measure beside N busy loops (default: none)")
     parser.add_argument("--run-with", type=str.split, default=[], metavar="COMMAND", help="run programs with a command")
     parser.add_argument("names", nargs="*", metavar="row")
     arguments = parser.parse_args()
@@ -188,17 +243,16 @@ def main() -> int:
     except ValueError as error:
         parser.error(str(error))
 
-    headings = "".join(f"{f'optimise {level}':>21}" for level in LEVELS)
-    print(f"{'program':14}{'first':>9}{'complete':>10}{headings}{'as it is':>14}")
+    heading = None
     for row in rows:
+        if row.program == "rounds":
+            row = replace(row, macros=(f"ROUNDS={arguments.rounds}",))
+        what = "seconds" if row.ends else f"in {arguments.seconds:g} seconds"
+        if what != heading:
+            print_heading(what)
+            heading = what
         schedule, first, complete = find(row, arguments)
-        with tempfile.TemporaryDirectory() as temporary:
-            folder = Path(temporary)
-            if row is GREP:
-                measure = partial(seconds_of, arguments.run_with, [TEXT, *files_to_search(folder, arguments.megabytes)])
-            else:
-                measure = partial(iterations, arguments.run_with, arguments.seconds)
-            print_row(row.name, first, complete, medians(build_all(row, schedule, folder), arguments.runs, measure))
+        print_row(row.name, first, complete, measured(row, schedule, arguments))
         if row.paper is not None:
             print_row("  the paper", row.paper_first, row.paper_complete, row.paper)
         sys.stdout.flush()

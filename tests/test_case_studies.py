@@ -1,16 +1,19 @@
 """The case studies of the paper on safe schedules: what is found about each program, and what it does when it is built
-with its first schedule. Runs are short; those of a minute are marked as slow."""
+with its schedule. Runs are short; those of a minute are marked as slow."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from benchmarks.constrained import GREP, PROGRAMS, TABLE, Row, useful_iterations
+from benchmarks.constrained import GREP, PROGRAMS, ROUNDS, SEARCHES, TABLE, Row, busy, chosen, useful_iterations
 from mazurka.enforcement import build
 from mazurka.schedules.checker import check
 from mazurka.scheduling import Outcome, SafeIteration, UnsafeIteration, find_schedules
@@ -24,16 +27,16 @@ ROWS = {row.name: row for row in TABLE}
 
 
 @cache
-def first_of(row: Row) -> Outcome:
-    outcome = find_schedules(row.path, compiler_arguments=row.options)
+def found_for(row: Row) -> Outcome:
+    outcome = find_schedules(row.path, compiler_arguments=row.options, until=row.until, last_first=row.last_first)
     assert outcome.exit_code == 0
     return outcome
 
 
 def built(row: Row, folder: Path, level: int | None) -> Path:
-    """The program, with its first schedule at that level of optimisation, or as it is."""
+    """The program, with its schedule at that level of optimisation, or as it is."""
     program = folder / f"{row.program}-{level}"
-    schedule = first_of(row).schedule if level is not None else None
+    schedule = found_for(row).schedule if level is not None else None
     build([str(row.path)], schedule, program, optimise=level or 0, compiler_arguments=row.options)
     return program
 
@@ -48,7 +51,7 @@ def run(program: Path, seconds: float) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("row", [ROWS["pc:4+4"], DOUBLE_LOCK, CHECK_OUTSIDE, USEFUL, GREP], ids=lambda row: row.name)
 def test_the_first_schedule_is_there_soon_and_can_be_proved_again(row: Row) -> None:
-    outcome = first_of(row)
+    outcome = found_for(row)
     assert outcome.seconds < 60
     assert outcome.schedule is not None
     assert check(outcome.schedule.proof.model, outcome.schedule) == []
@@ -57,7 +60,7 @@ def test_the_first_schedule_is_there_soon_and_can_be_proved_again(row: Row) -> N
 @pytest.mark.parametrize("name", ["pc:1+1", "pc:4+4", "pc:4+4:5", "double-lock", "file-system", "barrier"])
 def test_correct_programs_are_safe(name: str) -> None:
     row = ROWS[name]
-    outcome = find_schedules(row.path, compiler_arguments=row.options, until="complete")
+    outcome = find_schedules(row.path, compiler_arguments=row.options, until="complete", buildable=False)
     assert outcome.verdict == "safe"
     assert all(isinstance(iteration, SafeIteration) for iteration in outcome.iterations)
 
@@ -131,9 +134,11 @@ def test_later_schedules_leave_more_to_the_threads(level: int, tmp_path: Path) -
     assert min(useful_iterations(0.5, program)) > 10
 
 
-@pytest.mark.parametrize("level", [None, *LEVELS])
-def test_grep_finds_what_there_is(level: int | None, tmp_path: Path) -> None:
-    program = built(GREP, tmp_path, level)
+@pytest.mark.parametrize(
+    ("row", "level"), [*((GREP, level) for level in (None, *LEVELS)), *((row, 2) for row in SEARCHES[1:])]
+)
+def test_grep_finds_what_there_is(row: Row, level: int | None, tmp_path: Path) -> None:
+    program = built(row, tmp_path, level)
     names = []
     for number in range(9):
         path = tmp_path / f"file{number}"
@@ -146,13 +151,62 @@ def test_grep_finds_what_there_is(level: int | None, tmp_path: Path) -> None:
         assert done.stdout == f"{sum(range(count))}\n"
 
 
+def test_who_of_the_workers_goes_first() -> None:
+    turns, other_turns, free = (found_for(row).iterations[-1] for row in SEARCHES)
+    for iteration, first in ((turns, "1"), (other_turns, "2")):
+        assert isinstance(iteration, SafeIteration)
+        assert re.findall(r"work (\d)", "".join(iteration.describe()))[0] == first
+        assert {
+            len({each.thread for each in iteration.schedule.sections_at(node)}) for node in iteration.schedule.nodes
+        } <= {0, 1}
+    assert isinstance(free, SafeIteration)
+    assert any({each.thread for each in free.schedule.sections_at(node)} >= {1, 2} for node in free.schedule.nodes)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("row", ROUNDS, ids=lambda row: row.name)
+def test_all_rounds_are_counted(row: Row, level: int, tmp_path: Path) -> None:
+    short = replace(row, macros=("ROUNDS=1000",))
+    subprocess.run([built(short, tmp_path, level)], timeout=60, check=True)
+
+
+# ------------------------------------------------------------------------------------------------ the table
+
+
+def test_rows_are_chosen_by_name_or_kind() -> None:
+    assert [row.name for row in chosen(["pc:1+1", "grep"])] == ["pc:1+1", *(row.name for row in SEARCHES)]
+    with pytest.raises(ValueError, match="no row is named 'gre'"):
+        list(chosen(["gre"]))
+
+
+def test_the_table_has_ratios_also_beside_other_work() -> None:
+    arguments = ["rounds:free", "--rounds", "100", "--runs", "1", "--busy", "1"]
+    script = PROGRAMS.parent / "constrained.py"
+    done = subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True, timeout=120, check=True)
+    heading, row = done.stdout.splitlines()
+    assert heading.split()[0] == "seconds"
+    assert re.fullmatch(r"rounds:free +[\d.]+ s +– +([\d.]+ \([\d.]+\) +){3}[\d.]+", row)
+
+
+def test_other_work_ends_with_what_it_is_beside_of() -> None:
+    before = children()
+    with busy(2):
+        assert len(children() - before) == 2
+    assert children() == before
+
+
+def children() -> set[int]:
+    listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+    return {int(number) for number in listed.split()}
+
+
 # ------------------------------------------------------------------------------------------------ slow
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", [*TABLE, DECLARED], ids=lambda row: row.name)
 def test_each_row_of_the_table(row: Row, tmp_path: Path) -> None:
-    schedule = first_of(row).schedule
+    schedule = found_for(row).schedule
     assert schedule is not None
     assert check(schedule.proof.model, schedule) == []
     for level in (None, *LEVELS):
@@ -168,5 +222,5 @@ def test_a_minute_under_the_schedule(row: Row, level: int, tmp_path: Path) -> No
 
 def test_the_programs_are_those_of_the_table() -> None:
     assert {path.stem for path in PROGRAMS.glob("*.c")} == {
-        row.program for row in (*TABLE, DOUBLE_LOCK, CHECK_OUTSIDE, USEFUL, GREP)
+        row.program for row in (*TABLE, DOUBLE_LOCK, CHECK_OUTSIDE, USEFUL, GREP, *ROUNDS)
     }

@@ -130,6 +130,7 @@ def find_schedules(
     program_arguments: Sequence[str] = (),
     cc: str | None = None,
     buildable: bool = True,
+    last_first: bool = False,
     found: Callable[[Iteration], None] | None = None,
     progress: Callable[[int, SearchProgress, float], None] | None = None,
 ) -> Outcome:
@@ -137,16 +138,17 @@ def find_schedules(
 
     The search ends with the first schedule, or after as many iterations as `until` says that found one, or when all
     schedules of the program are known to be safe or not. A schedule to which no native program can be shown to keep
-    does not count, unless `buildable` is False: then nobody asks. It also ends on Ctrl-C, with what it has. `found` is
-    called with each iteration when it is done, `progress` about ten times a second with the number of the next one, how
-    far it is, and the seconds so far, both from the thread that called this.
+    does not count, unless `buildable` is False: then nobody asks. It also ends on Ctrl-C, with what it has. With
+    `last_first`, of threads that have waited equally long, the one that is created last goes first. `found` is called
+    with each iteration when it is done, `progress` about ten times a second with the number of the next one, how far it
+    is, and the seconds so far, both from the thread that called this.
     """
     if until != "complete" and until < 1:
         raise InputError(f"until must be above 0, not {until}")
     start = time.monotonic()
     names = file_names(files)
     model = load_model(names, compiler_arguments=compiler_arguments, program_arguments=program_arguments, cc=cc)
-    search = Search(model, integers=integers)
+    search = Search(model, integers=integers, last_first=last_first)
     obstacle = _obstacles(names, model, compiler_arguments, cc) if buildable and integers == "bits" else None
     session = _Session(search, until, obstacle)
     iterations: list[Iteration] = []

@@ -34,7 +34,7 @@ class Search:
     """`proof` is that of the last incomplete verification result. `undecided` is why it is not known whether there is
     one, after `has_schedule` has answered that; `decided`, that it was not the iterations that told."""
 
-    def __init__(self, model: Model, *, integers: Integers = "bits") -> None:
+    def __init__(self, model: Model, *, integers: Integers = "bits", last_first: bool = False) -> None:
         self.model = model
         self.proof: Proof | None = None
         self.undecided: str | None = None
@@ -43,7 +43,7 @@ class Search:
         self._likely: dict[Transition, list[tuple[int, ...]]] = {}  # inputs with which something has gone wrong
         self._solver = Solver(integers)
         self._counters = Counters()
-        self._strategy = Strategy(model, self._solver, self._counters)
+        self._strategy = Strategy(model, self._solver, self._counters, last_first=last_first)
         self._iterations = self._strategy.iterate()
         self._complete = Complete(model, self._solver, self._counters, shortcuts=False)
 

@@ -44,11 +44,13 @@ class _OtherLabels(Exception):
 
 
 class Strategy(Exploration):
-    """`stopped` ends the search at the next node. It can also end although there is a strategy."""
+    """`stopped` ends the search at the next node. It can also end although there is a strategy. `last_first`: of
+    threads that have waited equally long, the one that is created last goes first."""
 
     stopped = False
 
-    def __init__(self, model: Model, solver: Solver, counters: Counters) -> None:
+    def __init__(self, model: Model, solver: Solver, counters: Counters, *, last_first: bool = False) -> None:
+        self._last_first = last_first
         self._patience = _PATIENCE + _PATIENCE_PER_THREAD * len(model.threads)
         self._only_shortcuts = False  # the other labels were tried in vain
         super().__init__(model, solver, counters, shortcuts=True)
@@ -331,7 +333,7 @@ class Strategy(Exploration):
             starves = rounds - rounds_then[thread] > len(rounds_then)
             return self._gets_stuck(node, thread), not starves, thread != goes_on, last_run[thread]
 
-        return sorted(last_run, key=urgency)
+        return sorted(reversed(last_run) if self._last_first else last_run, key=urgency)
 
     def _gets_stuck(self, node: Node, thread: int) -> bool:
         return any(
