@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as xml
@@ -416,18 +417,17 @@ def test_a_pointer_to_what_never_changes(level: int, folder: Path) -> None:
 
 
 def test_an_interrupt_keeps_what_there_is(folder: Path) -> None:
-    words = [str(PROGRAMS / "producer_consumer.c"), "-DPRODUCERS=4", "-DCONSUMERS=4", "--until", "complete"]
+    words = [str(PROGRAMS / "grep.c"), "--until", "complete"]
     code, out = interrupt_check(words, b"iteration 2: ", "schedule")
     assert code == 3
     assert "iteration 1: safe" in out
     assert "\nincomplete: interrupted; 1 safe schedule and 0 bugs so far (" in out
-    assert (folder / "producer_consumer.schedule.json").exists()
+    assert (folder / "grep.schedule.json").exists()
 
 
 def test_a_time_limit(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["-DPRODUCERS=4", "-DCONSUMERS=4", "--until", "complete", "--timeout", "2"]
-    assert cli.main(["schedule", str(PROGRAMS / "producer_consumer.c"), *words]) == 3
-    assert "\nincomplete: the time limit of 2 s was reached; 1 safe schedule" in capsys.readouterr().out
+    assert cli.main(["schedule", str(PROGRAMS / "grep.c"), "--until", "complete", "--timeout", "2"]) == 3
+    assert re.search(r"\nincomplete: the time limit of 2 s was reached; [01] safe", "\n" + capsys.readouterr().out)
 
 
 def test_what_is_out_of_reach(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
