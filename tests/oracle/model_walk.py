@@ -9,6 +9,7 @@ from random import Random
 
 from mazurka._native import Access as NativeAccess
 from mazurka._native import Machine
+from mazurka.engines.abstract.memory import OFFSET_BITS, object_of
 from mazurka.engines.abstract.model import Location, Model, Transition, Variable
 from mazurka.engines.abstract.terms import Term, evaluate
 
@@ -186,22 +187,45 @@ class Walker:
         self._compare_memory()
 
     def _compare_memory(self) -> None:
+        """Blocks may have other addresses in the machine, but each one its own. What is in those that variables refer
+        to is compared as well, where the model says that it was written."""
+        blocks: dict[int, int] = {}
         for variable in self.model.variables.values():
             if variable.address is None or variable.thread is not None:
                 continue
             info = self.machine.describe(variable.address)
-            if info.kind not in ("global", "thread") or not info.alive:
-                continue
-            size = variable.term.width // 8
-            value = self.values[variable.term]
-            if isinstance(value, int):
-                found = int.from_bytes(self.machine.read(variable.address, size), "little")
-                assert found == value, f"{variable.name} is {found}, not {value}"
+            if info.kind in ("global", "thread") and info.alive:
+                self._compare_words(variable, variable.address, blocks)
+        compared: set[Variable] = set()
+        pending = True
+        while pending:
+            pending = False
+            for variable in self.model.variables.values():
+                if variable.address is None or variable in compared or object_of(variable.address) not in blocks:
+                    continue
+                compared.add(variable)
+                base = blocks[object_of(variable.address)] << OFFSET_BITS
+                written = self.model.variables.get(f"{variable.name}.written")
+                if written is None or variable.is_array or not self.values[written.term]:
+                    continue
+                if self.machine.describe(base).alive:
+                    offset = variable.address - (object_of(variable.address) << OFFSET_BITS)
+                    self._compare_words(variable, base + offset, blocks)
+                    pending = True
+
+    def _compare_words(self, variable: Variable, address: int, blocks: dict[int, int]) -> None:
+        size = variable.term.width // 8
+        value = self.values[variable.term]
+        for index, element in enumerate([value] if isinstance(value, int) else value):
+            found = int.from_bytes(self.machine.read(address + index * variable.stride, size), "little")
+            what = f"{variable.name}[{index}] is {found}, not {element}"
+            if size == 8 and self.machine.describe(found).kind in ("heap", "stack"):
+                ours, theirs = object_of(element), object_of(found)
+                assert blocks.setdefault(ours, theirs) == theirs, what
+                assert len(set(blocks.values())) == len(blocks), what
+                assert element - (ours << OFFSET_BITS) == found - (theirs << OFFSET_BITS), what
             else:
-                for index, element in enumerate(value):
-                    at = variable.address + index * variable.stride
-                    found = int.from_bytes(self.machine.read(at, size), "little")
-                    assert found == element, f"{variable.name}[{index}] is {found}, not {element}"
+                assert found == element, what
 
     def _compare_failure(self) -> None:
         failure = self.machine.failure()

@@ -23,7 +23,7 @@ from typing import Any
 import z3
 
 from mazurka.engines.abstract.memory import address_of
-from mazurka.engines.abstract.model import Location, Model, Transition, Variable
+from mazurka.engines.abstract.model import Access, Location, Model, Transition, Variable
 from mazurka.engines.abstract.proof import Node, Proof
 from mazurka.engines.abstract.terms import (
     FALSE,
@@ -611,10 +611,17 @@ def _independent(one: Event, other: Event) -> bool:
         return False
     if one.transition.target.rest == "exit" or other.transition.target.rest == "exit":
         return False
-    for mine, my_index in zip(one.transition.accesses, one.indices, strict=True):
-        for yours, your_index in zip(other.transition.accesses, other.indices, strict=True):
+    for mine, my_index in _touches(one):
+        for yours, your_index in _touches(other):
             if mine.variable is not yours.variable or not (mine.writes or yours.writes):
                 continue
             if my_index is None or your_index is None or my_index == your_index:
                 return False
     return True
+
+
+def _touches(event: Event) -> Iterator[tuple[Access, int | None]]:
+    """What an event touches in the model, and which element of it."""
+    yield from zip(event.transition.accesses, event.indices, strict=True)
+    for ghost in event.transition.ghosts:
+        yield ghost, None

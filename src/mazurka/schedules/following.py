@@ -149,6 +149,8 @@ class _Run:
             else:
                 self._step(thread)
         transition, inputs = self._ahead[thread].popleft()
+        if transition.silent:
+            transition, inputs = self._now(thread, [inputs[entry.term] for entry in transition.inputs])
         self._values = _after(transition, self._values, inputs)
         self._locations[thread] = transition.target
         for started in transition.starts:
@@ -207,6 +209,16 @@ class _Run:
                 if evaluate(transition.condition, values | inputs):
                     return transition, inputs
         raise Departure(f"thread {self._model.threads[location.thread].name} cannot go on")
+
+    def _now(self, thread: int, drawn: Sequence[int]) -> tuple[Transition, dict[Term, int]]:
+        """What a thread does on its own with inputs that were drawn ahead. Since then, others may have changed which
+        block of the model is used again, which is nothing to the machine."""
+        for transition in self._locations[thread].transitions:
+            if len(transition.inputs) == len(drawn):
+                inputs = {entry.term: value for entry, value in zip(transition.inputs, drawn, strict=True)}
+                if evaluate(transition.condition, self._values | inputs):
+                    return transition, inputs
+        raise Departure(f"thread {self._model.threads[thread].name} does not go on as it has begun")
 
     def _record(self) -> None:
         for operation in self._machine.operations():

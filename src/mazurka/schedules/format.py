@@ -193,7 +193,7 @@ def digest(model: Model) -> str:
                 render(transition.condition),
                 sorted([variable.name, render(value)] for variable, value in transition.assigns.items()),
                 [[render(entry.term), render(entry.count)] for entry in transition.inputs],
-                [_access(access) for access in transition.accesses],
+                [_access(access) for access in (*transition.accesses, *transition.ghosts)],
                 [transition.starts, transition.silent, transition.back],
                 transition.failure.kind if transition.failure else None,
             ]

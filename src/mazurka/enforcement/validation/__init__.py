@@ -11,7 +11,8 @@ tables. That these four hold is what is proved, in this order:
 2. *All other orders are equivalent.* An event waits for others by their clocks; a thread begins a stage when all stages
    but the last are over. Two events that touch the same word, one of them writing, that print, or of which one ends the
    program must be ordered by that, within a stage and from one to the next. What an event touches is what it does
-   natively: operations that are left out touch nothing, but then nobody may look at what they would have changed.
+   natively: operations that are left out touch nothing, but then nobody may look at what they would have changed; and
+   which block of the model stands for one that is made (`ghosts`) is nothing that a native program knows of.
    Redirected accesses touch a cell; they must read what they read in the order of 1.
 3. *The scheduler never waits in vain*: who is waited for tells so, threads arrive at where they decide, and the place
    where a thread is expected to be at the end is the one where it is.

@@ -72,6 +72,8 @@ class Redirections(Part):
                 self._say(f"{where} writes to a constant")
             elif move.value != value or not is_plain(variable, value):
                 self._say(f"{where} reads the constant {value}, which may not be what it reads in the schedule")
+        elif variable.reused:
+            self._say(f"{where} uses a cell for a word that is another one at other times")
         elif move.writes:
             latest.setdefault(variable, {})[index] = event
             cells[offset] = event

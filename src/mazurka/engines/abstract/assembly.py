@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mazurka.engines.abstract import terms as t
 from mazurka.engines.abstract.liveness import forget_dead_registers
+from mazurka.engines.abstract.memory import object_of
 from mazurka.engines.abstract.model import (
     Access,
     Location,
@@ -53,11 +54,15 @@ class _Assembly:
         self.model.telling = extraction.telling[0] if extraction.telling else None
         self.locations: dict[Place, Location] = {}
         self.rests: dict[tuple[int, Rest], Location] = {}
+        self._consulted: dict[Transition, set[Term]] = {}
+        self._renewed: dict[Transition, set[Variable]] = {}
 
     def run(self) -> Model:
         extraction, model = self.extraction, self.model
         for variable in extraction.memory_variables():
             variable.initial = extraction.initial(variable)
+        for _, variable in extraction.own_holders():
+            variable.initial = 0
         for number, name in enumerate(extraction.thread_names):
             start = extraction.starts.get(number)
             unborn = Location(number, 0, FALSE, rest="unborn")
@@ -186,6 +191,9 @@ class _Assembly:
             back=any(outcome.path.back for outcome in outcomes),
             prints=any(outcome.path.prints for outcome in outcomes),
         )
+        if self.extraction.reuse.active:
+            self._consulted[transition] = {term for outcome in outcomes for term in outcome.path.consulted}
+            self._renewed[transition] = {variable for outcome in outcomes for variable in outcome.path.renewed}
         location.transitions.append(transition)
         self.model.transitions.append(transition)
 
@@ -257,9 +265,32 @@ class _Assembly:
                 model.variables[variable.name] = variable
         for transition in model.transitions:
             transition.accesses = tuple(a for a in transition.accesses if a.variable.name in model.variables)
+        self._find_ghosts()
         find_loops(model)
         self._find_explicit()
         forget_dead_registers(model)
+
+    def _find_ghosts(self) -> None:
+        """What transitions look at or assign without an access, where blocks are used again and it may matter to
+        another thread: so that those which are independent can be exchanged in the model, too."""
+        for variable, word in self.extraction.memory.by_variable.items():
+            variable.reused = object_of(word.object.base) in self.extraction.reuse.objects
+        everything = {variable.term: variable for variable in self.model.variables.values()}
+        looked_at = {term for consulted in self._consulted.values() for term in consulted}
+        accessed = {access.variable for each in self.model.transitions for access in each.accesses}
+        for transition, consulted in self._consulted.items():
+            written = {access.variable for access in transition.accesses if access.writes}
+            assigned = {
+                variable
+                for variable in transition.assigns
+                if (variable not in written or variable in self._renewed[transition])
+                and (variable in accessed or variable.term in looked_at)
+            }
+            read = {everything[term] for term in consulted if term in everything}
+            transition.ghosts = tuple(
+                Access(variable, None, variable in read, variable in assigned)
+                for variable in sorted(read | assigned, key=lambda each: each.name)
+            )
 
     def _used(self) -> set[Term]:
         """The variables that something depends on: a condition, or what is in shared memory."""

@@ -297,9 +297,12 @@ def is_skipped(node: Node, thread: int) -> bool:
     a thread with a higher number, which it has nothing to do with; and there it is not left out for the same reason
     for ever, since each loop has a transition after which nobody is. (Silent transitions belong to the step.)"""
     last = node.transition
+    step: list[Transition] = []
     while last is not None and last.silent and not last.back and node.parent is not None:
+        step.append(last)
         node = node.parent
         last = node.transition
     if last is None or last.silent or last.back or thread >= last.thread:
         return False
-    return not any(dependent(each, last) for each in node.locations[thread].transitions)
+    step.append(last)
+    return not any(dependent(each, part) for each in node.locations[thread].transitions for part in step)

@@ -15,7 +15,7 @@ words) is checked at the end of a round, and if it does not hold, another round 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import gcd
 from typing import Any
 
@@ -36,6 +36,7 @@ from mazurka.engines.abstract.paths import (
     Undefined,
     Value,
 )
+from mazurka.engines.abstract.reuse import Reuse
 from mazurka.engines.abstract.stepping import Runner
 from mazurka.engines.abstract.terms import Term
 from mazurka.engines.abstract.values import Rule, ValueSets, atoms
@@ -51,7 +52,8 @@ from mazurka.transforms.registers import live_out
 
 Head = tuple[int, tuple[int, ...], str, str]  # of a loop: a thread, the calls under way, the function and its block
 
-_MOST_ROUNDS = 60
+_MOST_ROUNDS = 90
+_MANY_ROUNDS, _MANY_BLOCKS = 20, 16  # after so many rounds, if a thread makes so many blocks, they are used again
 _MOST_THREADS = 62
 _MOST_PATHS = 4000  # from one location
 _MOST_COPIES = 300  # of a location, for different values of tracked registers
@@ -86,10 +88,13 @@ class Extraction:
         self.loop_headers: dict[str, dict[str, frozenset[str]]] = {}
         self.tracked: set[ins.Register | str] = set()
         self.demanded: set[ins.Register | str] = set()
+        self.reuse = Reuse()
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was learned, except for what is tracked."""
+        """Forget what was learned, except for what is tracked, and whether blocks are used again."""
+        self.reuse.forget()
+        self.rounds = 0
         self.sets = ValueSets()
         self.memory = Memory(self.program.debug_types)
         self.unnoticed: dict[tuple[tuple[str, int], tuple[tuple[str, int], ...]], set[Unnoticed]] = {}
@@ -177,6 +182,9 @@ class Extraction:
             made.name += f"#{used}"
         if not made.private:
             made.alive = _alive(made)
+            if self.reuse.active:
+                made.alive.initial = 0
+                self.reuse.objects.add(object_of(made.base))
         self.made[thread, (*place, size)] = self.memory.add(made)
         return made
 
@@ -196,13 +204,17 @@ class Extraction:
         self.telling: list[ins.Location | None] = []  # where something depends on where objects lie
         self.demanded = set()
         self.news = False
+        was_reusing = self.reuse.active
+        self.rounds += 1
         self.memory.forget_words()
         self.image: dict[Variable, Term] = {}
         self.start(0, self.program.functions[self.program.entry], [])
-        while self.pending:
+        while self.pending and self.reuse.active == was_reusing:
             place = self.pending.pop()
             self._explore(place)
-        if self.demanded:
+        if self.rounds > _MANY_ROUNDS and any(place.blocks > _MANY_BLOCKS for place in self.places.values()):
+            self.reuse.active = True
+        if self.demanded or self.reuse.active != was_reusing:
             self.tracked |= self.demanded
             self.reset()
             return False
@@ -218,7 +230,20 @@ class Extraction:
         words = self.memory.by_variable
         local = {variable for variable in words if words[variable].object.private and not variable.is_array}
         initial = {variable: self.initial(variable) for variable in self.memory_variables() if variable not in local}
-        return self.sets.grow(initial, rules)
+        more = self.reuse.learn([*(rule.changes for rule in rules), *_at_start(initial)])
+        shared = [(None, v) for v, word in words.items() if not word.object.private or v.is_array]
+        more |= self.reuse.watch([*self.own_holders(), *shared])
+        initial |= {variable: 0 for _, variable in self.own_holders()}
+        return self.sets.grow(initial, rules) or more
+
+    def own_holders(self) -> list[tuple[int, Variable]]:
+        """What only one thread can reach and may hold addresses of blocks that are used again, with that thread. It is
+        0 unless it matters."""
+        return [
+            (thread, variable)
+            for (thread, slot, _), variable in self.locals.items()
+            if variable.term in self.reuse.holders and not (isinstance(slot, Word) and not slot.object.private)
+        ]
 
     def memory_variables(self) -> list[Variable]:
         """The words of memory, and what there is to know about them."""
@@ -264,7 +289,7 @@ class Extraction:
         values: dict[Slot, Value] = {}
         for depth, frame in enumerate(path.frames):
             innermost = depth == len(path.frames) - 1
-            for register in self._live(frame, innermost):
+            for register in self.live(frame, innermost):
                 values[depth, register] = frame.registers[register]
         for word, value in path.private.items():
             if word.object.private:
@@ -280,9 +305,11 @@ class Extraction:
             if isinstance(value, Undefined):
                 shapes.append((name, "undefined"))
             elif value.is_constant:
-                if (name if isinstance(name, str) else name[1]) in self.tracked:
+                if (name if isinstance(name, str) else name[1]) in self.tracked and not self.reuse.is_address(value):
                     shapes.append((name, value.value))
             elif (element := self._element(slot, value)) is not None:
+                if object_of(element[0][0]) in self.reuse.objects:
+                    raise Beyond("a pointer to an element of a block that is used again cannot be followed here")
                 shapes.append((name, element[0]))
         position = (
             path.thread,
@@ -316,7 +343,7 @@ class Extraction:
                 self.starts[path.thread] = place
             changed = True
             for slot, value in values.items():
-                if isinstance(value, Term) and not value.is_constant:
+                if isinstance(value, Term) and (not value.is_constant or self.reuse.is_address(value)):
                     self._widen(place, slot, value)
         else:
             changed = False
@@ -418,7 +445,7 @@ class Extraction:
         self.locals[place.thread, identity, shape] = variable
         return variable
 
-    def _live(self, frame: Frame, innermost: bool) -> list[ins.Register]:
+    def live(self, frame: Frame, innermost: bool) -> list[ins.Register]:
         """The registers of a call that are still needed."""
         function = frame.function
         if function.name not in self.liveness:
@@ -449,6 +476,10 @@ class Extraction:
                 value = value if shape is None else shape[1]
                 if value is not variable.term:
                     changes[variable] = value
+        matter = {variable for place, _ in arrivals for variable in place.variables.values()}
+        for thread, variable in self.own_holders() if self.reuse.holders else ():
+            if thread == outcome.path.thread and variable not in matter:
+                changes[variable] = t.constant(0, variable.term.width)
         return changes
 
     # ------------------------------------------------------------------------------------------- exploring
@@ -498,6 +529,22 @@ class Extraction:
                 block: frozenset(loop.header for loop in loops if block in loop.blocks) for block in function.blocks
             }
         return self.loop_headers[function.name]
+
+    def is_endless(self, frames: Sequence[Frame]) -> bool:
+        """Whether one of the calls is in a loop from which it never returns."""
+        return any(self._is_endless(frame.function, frame.block) for frame in frames)
+
+    def _is_endless(self, function: Function, block: str) -> bool:
+        reached = {block}
+        pending = [block]
+        while pending:
+            current = function.blocks[pending.pop()]
+            if isinstance(current.terminator, ins.Return | ins.EndThread):
+                return False
+            new = set(cfg.successors(current)) - reached
+            reached |= new
+            pending += new
+        return bool(self._headers(function)[block])
 
     def values_of(self, atom: Term) -> Iterable[int] | None:
         """The values that a variable can have, or an element of an array that is read, if they are few."""
@@ -552,6 +599,13 @@ class Extraction:
             if not frame.function.library:
                 return frame.instruction.location or frame.function.location
         return None
+
+
+def _at_start(values: Mapping[Variable, int | tuple[int, ...] | None]) -> Iterator[dict[Variable, Term]]:
+    """The values that variables and elements of arrays have at the start, as if they were assigned."""
+    for variable, known in values.items():
+        for value in {known} if isinstance(known, int) else set(known or ()):
+            yield {variable: t.constant(value, variable.term.width)}
 
 
 def _alive(target: Object) -> Variable:

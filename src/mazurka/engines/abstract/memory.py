@@ -14,20 +14,20 @@ from mazurka.engines.abstract.model import Variable
 from mazurka.engines.abstract.terms import Term, constant, variable
 from mazurka.program.program import DebugType
 
-_OFFSET_BITS = 26
+OFFSET_BITS = 26
 _SLOT_BITS = 6
-MAX_OBJECT_SIZE = (1 << (_OFFSET_BITS - 1)) - 1
+MAX_OBJECT_SIZE = (1 << (OFFSET_BITS - 1)) - 1
 ADDRESS_MASK = (1 << 64) - 1
 
 
 def address_of(slot: int, number: int) -> int:
     """Where an object begins: the `number`th of the thread in a slot (0: the program itself)."""
-    return (number << _SLOT_BITS | slot) << _OFFSET_BITS
+    return (number << _SLOT_BITS | slot) << OFFSET_BITS
 
 
 def object_of(address: int) -> int:
     """The object that an address belongs to, even if it is a little before its begin."""
-    return ((address + (1 << (_OFFSET_BITS - 1))) & ADDRESS_MASK) >> _OFFSET_BITS
+    return ((address + (1 << (OFFSET_BITS - 1))) & ADDRESS_MASK) >> OFFSET_BITS
 
 
 @dataclass(eq=False, slots=True)

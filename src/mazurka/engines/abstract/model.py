@@ -41,7 +41,8 @@ class Variable:
     them exactly.
 
     `address` is where a word of memory lies in the virtual machine (of an array, the first; the others follow it at
-    distances of `stride` bytes); `display` is how the source calls it."""
+    distances of `stride` bytes); `display` is how the source calls it. `reused`: the word is in a block that stands for
+    one block of the machine after the other (see `reuse`)."""
 
     term: Term
     initial: int | tuple[int, ...] | None
@@ -50,6 +51,7 @@ class Variable:
     address: int | None = None
     display: str = ""
     stride: int = 0
+    reused: bool = False
 
     @property
     def name(self) -> str:
@@ -144,7 +146,8 @@ class Location:
 class Transition:
     """`condition` includes that the event is enabled. `assigns` are the values after it, over the state before it;
     other variables keep theirs. `starts` are the threads that it creates. `back`: it goes round a loop. `prints`: what
-    follows the event prints something. `inputs` are in the order of the machine's choices."""
+    follows the event prints something. `inputs` are in the order of the machine's choices. `ghosts` are like accesses,
+    but of the model alone: what it looks at and changes to tell blocks of memory apart that are used again."""
 
     number: int  # in the model
     thread: int
@@ -159,6 +162,7 @@ class Transition:
     silent: bool = False
     back: bool = False
     prints: bool = False
+    ghosts: tuple[Access, ...] = ()
 
     @property
     def is_passing(self) -> bool:
@@ -229,8 +233,8 @@ def dependent(one: Transition, other: Transition, *, elements: bool = False) -> 
         return True
     return any(
         mine.variable is yours.variable and (mine.writes or yours.writes) and not (elements and _apart(mine, yours))
-        for mine in one.accesses
-        for yours in other.accesses
+        for mine in (*one.accesses, *one.ghosts)
+        for yours in (*other.accesses, *other.ghosts)
     )
 
 

@@ -103,7 +103,8 @@ class Path:
     """What a thread does from a location on, in one of the ways that are possible. `private` is what it knows of the
     words of memory that it alone can reach, or writes; `filled` are its arrays all of whose elements it has written.
     `memory` is what it has changed on this path. `known` (what variables are), `elements` (what elements of arrays
-    are that were read) and `decided` follow from the `conditions`."""
+    are that were read) and `decided` follow from the `conditions`. `consulted` are the variables that told which blocks
+    can be used again, `renewed` those that were assigned as a whole when a block began or ceased to exist."""
 
     thread: int
     frames: list[Frame]
@@ -129,6 +130,8 @@ class Path:
     prints: bool = False
     loops: frozenset[tuple[int, str]] = frozenset()
     filled: set[Word] = field(default_factory=set)
+    consulted: set[Term] = field(default_factory=set)
+    renewed: set[Variable] = field(default_factory=set)
 
     def copy(self) -> Path:
         other = copy(self)
@@ -138,6 +141,7 @@ class Path:
         other.elements = dict(self.elements)
         other.inputs, other.accesses = list(self.inputs), dict(self.accesses)
         other.starts, other.visits = list(self.starts), dict(self.visits)
+        other.consulted, other.renewed = set(self.consulted), set(self.renewed)
         return other
 
     @property

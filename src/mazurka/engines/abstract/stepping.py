@@ -7,7 +7,7 @@ cannot be followed is one of the kind "beyond".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -43,6 +43,7 @@ from mazurka.engines.abstract.paths import (
     Value,
     Wrong,
 )
+from mazurka.engines.abstract.reuse import POOL
 from mazurka.engines.abstract.terms import FALSE, TRUE, Term
 from mazurka.engines.abstract.values import atoms, opened
 from mazurka.positions import spoken
@@ -56,7 +57,8 @@ if TYPE_CHECKING:
     from mazurka.engines.abstract.extraction import Extraction
 
 NOBODY = t.constant(0, 64)
-_MOST_BLOCKS = 60  # from the heap, by one thread
+_MOST_BLOCKS = 60  # from the heap, by one thread, that are not used again, ...
+_MANY_BLOCKS = 8  # ... and if they are made in a loop that has no end
 _MOST_KNOWN_ROUNDS = 20_000  # of loops, on a path, before the first event, where everything is known
 _MOST_LOCAL_ROUNDS = 150  # ... elsewhere
 _MOST_UNKNOWN_ROUNDS = 30  # ... and while what a loop computes is not known: terms would grow too deep
@@ -437,6 +439,7 @@ class Runner:
             self.set(result, self._undefined(instruction, values))
             return
         numbers = [value for value in values if isinstance(value, Term)]
+        self.require_like(instruction, numbers)
         if isinstance(instruction, ins.Binary | ins.Compare):
             for number in numbers:
                 self.require_near(number)
@@ -487,6 +490,41 @@ class Runner:
         found = {object_of(value) for value in values if value >> _ADDRESS_BITS == 0}
         objects = self.whole.memory.objects
         return frozenset(each for each in found if each in objects and objects[each].kind != "null")
+
+    def require_like(self, instruction: ins.Instruction, numbers: Sequence[Term]) -> None:
+        """What is computed from addresses of blocks that are used again has to be the same for all addresses that they
+        can have."""
+        carrying = [number for number in numbers if self.whole.reuse.carries(number)]
+        if not carrying:
+            return
+        inside = all(number.is_constant for number in numbers) and len({object_of(n.value) for n in numbers}) == 1
+        match instruction:
+            case ins.Compare("eq" | "ne") | ins.CompareExchange() if all(map(self._is_told_apart, numbers)):
+                return
+            case ins.Convert("bitcast") | ins.Update("exchange"):
+                return
+            case ins.Compare() | ins.Binary("sub") if inside:
+                return
+            case ins.Binary("add") | ins.Update("add") if len(carrying) == 1:
+                return
+            case ins.Binary("sub") | ins.Offset() | ins.Update("sub") if carrying == [numbers[0]]:
+                return
+        raise Beyond(
+            "the address of a block is taken for a number, which cannot be followed here where blocks are made in a "
+            "loop that may never end; use global variables"
+        )
+
+    def _is_told_apart(self, number: Term) -> bool:
+        """Whether a number is equal to an address if and only if it is one of the same byte: it is moved, and not
+        computed. (No block has an address that was made up, as those close to null are that stand for errors.)"""
+        if number.op == "ite":
+            return all(map(self._is_told_apart, number.args[1:]))
+        if number.op == "add" and number.args[1].is_constant:
+            return abs(signed(number.args[1].value)) < _FAR and self._is_told_apart(number.args[0])
+        if self.whole.reuse.carries(number):
+            return number.op in ("variable", "select", "constant")
+        values = [number.value] if number.is_constant else self.whole.values_of(number)
+        return values is not None and all(object_of(value) in self.whole.memory.objects for value in values)
 
     def require_near(self, address: Term) -> None:
         """The machine marks a pointer that strays far from its object. What is done with one as a number is only
@@ -627,6 +665,7 @@ class Runner:
                 elif isinstance(old, Undefined) or isinstance(new, Undefined):
                     raise Beyond("an update of memory that was never written cannot be followed here; initialise it")
                 else:
+                    self.require_like(instruction, [old, new])
                     result = _updated(op, old, new)
                 self.write(pieces, _wide(result, type_.size), shared)
                 self.set(instruction.result, old)
@@ -637,6 +676,7 @@ class Runner:
                     raise Beyond(
                         "a comparison with memory that was never written cannot be followed here; initialise it"
                     )
+                self.require_like(instruction, [old, wanted])
                 same = t.compare("eq", old, wanted)
                 decided = self.decide(same)
                 new = self.value(desired)
@@ -818,6 +858,8 @@ class Runner:
         return result
 
     def write(self, pieces: list[Piece], value: Value, shared: bool) -> None:
+        if len(pieces) > 1 and isinstance(value, Term) and self.whole.reuse.carries(value):
+            raise Beyond("the address of a block that is used again is stored in parts, which cannot be followed here")
         for piece in pieces:
             word = piece.word
             part = value
@@ -864,29 +906,85 @@ class Runner:
         if size > MAX_OBJECT_SIZE:
             raise Wrong("memory", f"object of {size:,} bytes: Mazurka's limit is 32 MiB")
         # What nobody else can reach is the same object whenever it is made. What others can reach may be remembered by
-        # them after it has ceased to exist, so that it has to be another one each time.
+        # them after it has ceased to exist, so that it has to be another one each time, or nobody may remember it.
         place = (*path.frame.path, self.whole.positions[id(instruction)])
-        if isinstance(instruction, ins.HeapAlloc) or not instruction.private:
+        if isinstance(instruction, ins.StackAlloc) and instruction.private:
+            made = self.whole.object_made(path.thread, place, size, instruction)
+        elif self.whole.reuse.active:
+            made = self._from_pool(place, size, instruction)
+        else:
             path.blocks += 1
-            place = (-path.blocks, *place)
-            if path.blocks > _MOST_BLOCKS:
-                raise Beyond(
-                    "a thread makes too many objects that others can reach (with malloc, or locals whose address it "
-                    "gives away), or in a loop that may never end; use global variables"
-                )
-        made = self.whole.object_made(path.thread, place, size, instruction)
+            if path.blocks > (_MANY_BLOCKS if self.whole.is_endless(path.frames) else _MOST_BLOCKS):
+                self.whole.reuse.active = True
+                raise Later
+            made = self.whole.object_made(path.thread, (-path.blocks, *place), size, instruction)
         if isinstance(instruction, ins.StackAlloc):
             if made in path.frame.objects:
                 raise Beyond("a local variable is made again before its function returns; do not call alloca in a loop")
             path.frame.objects.append(made)
         if made.private:
             for word in self.whole.memory.words_of(made):
-                path.private.pop(word, None)
-                if word.written is not None:
-                    assert word.written.term.length is not None
-                    path.memory[word.written] = t.array(FALSE, word.written.term.length)
-                    path.filled.discard(word)
+                self._forget(word)
         self.set(instruction.result, t.constant(made.base, 64))
+
+    def _forget(self, word: Word) -> None:
+        """What a word of a new object holds is not written yet."""
+        path = self.path
+        path.private.pop(word, None)
+        path.filled.discard(word)
+        if word.written is not None:
+            length = word.written.term.length
+            path.memory[word.written] = FALSE if length is None else t.array(FALSE, length)
+            path.renewed.add(word.written)
+
+    def _from_pool(self, place: tuple[int, ...], size: int, instruction: ins.StackAlloc | ins.HeapAlloc) -> Object:
+        """The first object at a place that neither exists nor is remembered. See `reuse`."""
+        path, whole = self.path, self.whole
+        for number in range(1, POOL + 1):
+            made = whole.object_made(path.thread, (-number, *place), size, instruction)
+            assert made.alive is not None
+            exists = path.memory.get(made.alive, self._current(made.alive))
+            forgotten = t.conjunction(list(whole.reuse.apart(made, self._holding(), whole.values_of)))
+            path.consulted |= exists.variables | forgotten.variables
+            if not self.branch(t.binary("or", exists, t.negation(forgotten))):
+                break
+        else:
+            raise Beyond(
+                "a thread makes too many objects that others can reach (with malloc, or locals whose address it gives "
+                f"away): more than {POOL} may exist or be remembered at a time, made in a loop that may never end; use "
+                "global variables"
+            )
+        for word in whole.memory.words_of(made):
+            self._forget(word)
+            if word.written is None:
+                self._clear(word)
+                if not word.variable.is_array:
+                    path.private[word] = path.memory[word.variable]
+            if not self.prefix:
+                whole.add_writer(path.thread, word)
+        path.memory[made.alive] = TRUE
+        return made
+
+    def _holding(self) -> Iterator[Term]:
+        """All that may refer to a block that is used again, and matters still."""
+        path, whole = self.path, self.whole
+        reuse = whole.reuse
+        for frame in path.frames:
+            for register in whole.live(frame, frame is path.frame):
+                value = frame.registers[register]
+                if isinstance(value, Term) and reuse.carries(value):
+                    yield value
+        for word, value in path.private.items():
+            if word.object.private and isinstance(value, Term) and reuse.carries(value):
+                yield value
+        for _, _, arguments in path.starts:
+            yield from (value for value in arguments if isinstance(value, Term) and reuse.carries(value))
+        changed = {variable.term: value for variable, value in path.memory.items()}
+        for thread, term in reuse.watched:
+            if thread is None:
+                yield changed.get(term, term)
+            elif thread != path.thread:
+                yield term
 
     def block_at(self, operand: ins.Value) -> Object | None:
         """The block from the heap that begins at an address; None at null."""
@@ -968,6 +1066,7 @@ class Runner:
                 self.enter(if_true if self.branch(self.defined(condition)) else if_false)
             case ins.Switch(value, cases, default):
                 number = self.defined(value)
+                self.require_like(instruction, [number])
                 for key, target in cases:
                     if self.branch(t.compare("eq", number, t.constant(key, number.width))):
                         self.enter(target)
@@ -1003,8 +1102,21 @@ class Runner:
     def _end_object(self, target: Object) -> None:
         assert target.alive is not None
         self.path.memory[target.alive] = FALSE
+        self._drop(target)
         if self.path.several:
             self._touch(target.alive, None, reads=False, writes=True)
+
+    def _drop(self, target: Object) -> None:
+        """What an object refers to does not matter any more."""
+        for word in self.whole.memory.words_of(target) if self.whole.reuse.active else ():
+            if word.variable.term in self.whole.reuse.holders:
+                self._clear(word)
+
+    def _clear(self, word: Word) -> None:
+        """Nothing is in a word, or in all elements of an array."""
+        length, zero = word.variable.term.length, t.constant(0, word.variable.term.width)
+        self.path.memory[word.variable] = zero if length is None else t.array(zero, length)
+        self.path.renewed.add(word.variable)
 
     def leave(self, instruction: ins.Return) -> None:
         path = self.path
@@ -1015,6 +1127,8 @@ class Runner:
         for made in frame.objects:
             if made.alive is not None:
                 self._end_object(made)
+            else:
+                self._drop(made)
             for word in made.words.values():
                 path.private.pop(word, None)
                 path.filled.discard(word)
