@@ -228,6 +228,12 @@ def test_right_tables_are_accepted(name: str) -> None:
     assert misbehaviour(case.tables) is None
 
 
+def test_words_of_blocks_that_are_used_again_have_no_cells() -> None:
+    case = stored()
+    case.proof.model.variables["x"].reused = True
+    assert any("another one at other times" in problem for problem in case.problems())
+
+
 Change = Callable[[Tables], None]
 
 

@@ -169,8 +169,6 @@ class Ordering:
         variable = access.variable
         if access.reads == access.writes or variable.term.width > 64 or variable in self._undivided:
             return None
-        if variable.reused:
-            return None  # what was stored in the block before is not what is loaded from the next one
         return _Single(self._word(access, index), variable, access.writes)
 
 

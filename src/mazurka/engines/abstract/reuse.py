@@ -23,7 +23,8 @@ keep to the order of ghosts. Two events that are ordered only by ghosts do the s
 so natively, but for the addresses of new blocks, which nobody can tell: a native run in which they happen the other way
 round is equal to the one in the order of the schedule. (In the other order, the model might even lack a block where the
 machine has plenty.) What must not happen is that a value of one block is taken for one of the next block that the same
-word of the model stands for; so these words (`Variable.reused`) are never redirected in native programs.
+word of the model stands for: natively, no access to such a word (`Variable.reused`) may be redirected to a cell. None
+is, since only accesses to global variables are; and the validator looks.
 """
 
 from __future__ import annotations
