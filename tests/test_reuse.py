@@ -257,6 +257,21 @@ def test_what_is_done_with_freed_blocks_is_found(text: str, kind: str, tmp_path:
     assert {bug.kind for bug in bugs if bug} == {kind}
 
 
+@pytest.mark.parametrize(("makes", "takes"), [("one", "two"), ("two", "one")])
+def test_a_block_is_not_used_again_while_a_register_of_another_thread_refers_to_it(
+    makes: str, takes: str, tmp_path: Path
+) -> None:
+    """Whichever thread is looked at first."""
+    maker = f"static void *{makes}(void *arg) {{ for (;;) {{ struct node *n = malloc(sizeof *n); n->value = 1;\n"
+    maker += "  pthread_mutex_lock(&m); if (a) free(a); a = n; pthread_mutex_unlock(&m); } return arg; }\n"
+    taker = f"static void *{takes}(void *arg) {{ for (;;) {{ pthread_mutex_lock(&m); struct node *n = a;\n"
+    taker += "  pthread_mutex_unlock(&m); if (n) x = n->value; } return arg; }"
+    outcome = find_schedules(written(tmp_path, maker + taker), until="complete", timeout=60)
+    assert outcome.verdict == "partially safe"
+    bugs = [one.result.bug for one in outcome.iterations if isinstance(one, UnsafeIteration)]
+    assert {bug.kind for bug in bugs if bug} == {"memory"}
+
+
 @pytest.mark.parametrize(
     "use",
     [
