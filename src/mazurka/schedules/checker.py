@@ -398,18 +398,19 @@ class _Proof:
 
     def _ends(self, steps: dict[Transition, list[Term]], level: int, own: set[Term]) -> bool:
         """Whether no execution stays in a strongly connected part for ever, of whose transitions some facts are known.
-        No transition increases the rank of this level, so it does not change any more from some time on, and then only
-        the parts matter that are made of what can happen without a change."""
-        ranks = {_rank(each.source, level) for each in steps}
-        rank = ranks.pop()
-        if ranks or rank is None or not rank.variables <= own:
-            return False
+        No transition increases the rank of this level, which is a number for each location, so it does not change any
+        more from some time on, and then only the parts matter that are made of what can happen without a change."""
         left: dict[Transition, list[Term]] = {}
         for transition, facts in steps.items():
-            after = substitute(rank, {variable.term: value for variable, value in transition.assigns.items()})
-            if not self._prover.implies(Facts(facts), compare("ule", after, rank)):
+            before, there = _rank(transition.source, level), _rank(transition.target, level)
+            if before is None or there is None or before.width != there.width:
                 return False
-            kept = [*facts, compare("eq", after, rank)]
+            if not before.variables | there.variables <= own:
+                return False
+            after = substitute(there, {variable.term: value for variable, value in transition.assigns.items()})
+            if not self._prover.implies(Facts(facts), compare("ule", after, before)):
+                return False
+            kept = [*facts, compare("eq", after, before)]
             if not self._prover.implies(Facts(kept), FALSE):
                 left[transition] = kept
         return all(self._ends(part, level + 1, own) for part in _parts(left))

@@ -85,29 +85,31 @@ class _Search:
 
     def ranks(self, steps: Sequence[_Step], levels: int = _MOST_LEVELS) -> dict[Location, tuple[Term, ...]] | None:
         """The terms of `LocalLoop.ranks`, for steps that all lie on cycles with each other."""
-        here = {transition.source for transition, _ in steps}
-        for rank in self._candidates if levels else ():
-            left = self._left(steps, rank)
+        here = list(dict.fromkeys(transition.source for transition, _ in steps))
+        guesses = ((rank, head) for head in (None, *here) for rank in self._candidates) if levels else ()
+        for rank, head in guesses:
+            at = _at_places(rank, head, here, steps)
+            left = self._left(steps, at) if at is not None else None
             if left is None:
                 continue
-            found: dict[Location, tuple[Term, ...]] = {location: (rank,) for location in here}
+            found: dict[Location, tuple[Term, ...]] = {location: (at[location],) for location in here} if at else {}
             for circle in _circles(left):
                 inner = self.ranks(circle, levels - 1)
                 if inner is None:
                     return None  # what decreases can come first: if there is an order, this is no worse
-                found.update((location, (rank, *terms)) for location, terms in inner.items())
+                found.update((location, (*found[location], *terms)) for location, terms in inner.items())
             return found
         return None
 
-    def _left(self, steps: Sequence[_Step], rank: Term) -> list[_Step] | None:
+    def _left(self, steps: Sequence[_Step], ranks: Mapping[Location, Term]) -> list[_Step] | None:
         """The steps that keep a number, if none increases it and some decrease it."""
         left: list[_Step] = []
         decreases = False
         for transition, condition in steps:
-            after = substitute(rank, {variable.term: value for variable, value in transition.assigns.items()})
-            same = compare("eq", after, rank)
+            before, after = ranks[transition.source], _after(ranks[transition.target], transition)
+            same = compare("eq", after, before)
             try:
-                if not self._solver.implies([condition], compare("ule", after, rank)):
+                if not self._solver.implies([condition], compare("ule", after, before)):
                     return None
                 if self._solver.implies([condition], same):
                     left.append((transition, condition))
@@ -118,6 +120,26 @@ class _Search:
             except TooHard:
                 return None
         return left if decreases else None
+
+
+def _after(rank: Term, transition: Transition) -> Term:
+    return substitute(rank, {variable.term: value for variable, value in transition.assigns.items()})
+
+
+def _at_places(
+    rank: Term, head: Location | None, here: Sequence[Location], steps: Sequence[_Step]
+) -> dict[Location, Term] | None:
+    """A number that is the same everywhere in a loop; or, if it is one of a head, at the other places what it will be
+    there after the next step: a loop inside of the loop knows nothing of the outer one's condition."""
+    ranks = dict.fromkeys(here, rank)
+    if head is None:
+        return ranks
+    back = [transition for transition, _ in steps if transition.target is head and transition.source is not head]
+    if not back:
+        return None
+    for transition in back:
+        ranks[transition.source] = _after(rank, transition)
+    return ranks
 
 
 # ------------------------------------------------------------------------------------------------- guesses
