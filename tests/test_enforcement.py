@@ -287,6 +287,73 @@ def test_a_program_that_leaves_its_schedule_stops_with_a_message(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "void *run(void *arg) { for (;;) { pthread_mutex_lock(&m); y++; pthread_mutex_unlock(&m); } }"
+        " int main(void) { pthread_t t; pthread_create(&t, 0, run, 0);"
+        " for (int i = 0; i < 3; i++) { pthread_mutex_lock(&m); y++; pthread_mutex_unlock(&m); } exit(0); }",
+        "void *run(void *arg) { told = 1; if (__VERIFIER_nondet_range(0, 1)) x = 1; else y = 1; return 0; }"
+        " int main(void) { pthread_t t; pthread_create(&t, 0, run, 0);"
+        " __VERIFIER_atomic_begin(); __VERIFIER_assume(told); __VERIFIER_atomic_end(); assert(!x && !y); exit(0); }",
+    ],
+    ids=["at an operation that is left out", "before a choice"],
+)
+def test_a_program_may_end_wherever_its_threads_are(text: str, tmp_path: Path) -> None:
+    path = written(tmp_path, "#include <assert.h>\n" + HEADER + "static int x, y; static atomic_int told;" + text)
+    schedule = program_schedule(first_proof(path))
+    for level in (0, 1, 2):
+        assert build([path], schedule, tmp_path / "program", optimise=level) == level
+        for dawdling in ({}, {"MAZURKA_DAWDLE": "1"}):
+            done = run(tmp_path / "program", **dawdling)
+            assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_who_looks_at_addresses_as_at_numbers_cannot_be_built(tmp_path: Path) -> None:
+    text = """
+    static unsigned long key;
+    static void *one(void *arg) { key = ~(unsigned long)&key; return arg; }
+    static void *two(void *arg) { if (key) assert(key == ~(unsigned long)&key); return arg; }
+    static int x, y;
+    """
+    path = written(tmp_path, "#include <assert.h>\n" + HEADER + text + MAIN)
+    with pytest.raises(InputError, match="computes with an address as with a number"):
+        build([path], program_schedule(first_proof(path)), tmp_path / "program")
+
+
+def test_what_is_to_happen_after_a_thread_cannot_be_built(tmp_path: Path) -> None:
+    text = """
+    static int x, y; static pthread_key_t key;
+    static void destroy(void *value) { pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); }
+    static void *one(void *arg) { pthread_key_create(&key, destroy); pthread_setspecific(key, &x); return arg; }
+    static void *two(void *arg) { pthread_mutex_lock(&m); y++; pthread_mutex_unlock(&m); return arg; }
+    """
+    path = written(tmp_path, HEADER + text + MAIN)
+    with pytest.raises(InputError, match="at the end of a thread"):
+        build([path], program_schedule(first_proof(path)), tmp_path / "program")
+
+
+def test_a_call_that_reads_what_never_changes_on_its_way_is_in_order_or_refused(tmp_path: Path) -> None:
+    text = """
+    static char text[8] = "abcdefg"; static int x, y;
+    static void *one(void *arg) { pthread_mutex_lock(&m); text[2] = 'X'; y = 1; pthread_mutex_unlock(&m); return arg; }
+    static void *two(void *arg) {
+        pthread_mutex_lock(&m);
+        if (y) assert(strcmp(text, "abXdefg") == 0);
+        pthread_mutex_unlock(&m);
+        return arg;
+    }
+    """
+    path = written(tmp_path, "#include <assert.h>\n" + HEADER + text + MAIN)
+    schedule = program_schedule(first_proof(path))
+    for level in (0, 1, 2):
+        try:
+            build([path], schedule, tmp_path / "program", optimise=level)
+        except InputError:
+            continue
+        assert run(tmp_path / "program", MAZURKA_DAWDLE="1").returncode == 3
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         (

@@ -178,8 +178,8 @@ class LocalLoop:
 
     `ranks` shows that nobody goes round there for ever; it is None if that was not found. For each location it has
     terms that are compared as unsigned numbers. No transition inside of the loop leads to a location where the first
-    one is larger; so it stays the same from some time on, and what can be done then for ever are the loops made of those
-    transitions that do not decrease it. There, the same holds for the second one, and so on, until no loops are
+    one is larger; so it stays the same from some time on, and what can be done then for ever are the loops made of
+    those transitions that do not decrease it. There, the same holds for the second one, and so on, until no loops are
     left."""
 
     transitions: tuple[Transition, ...]

@@ -471,8 +471,9 @@ class Runner:
         match instruction:
             case ins.Binary("add" | "and" | "or" | "xor" as op):
                 others = [number for number, known in zip(numbers, objects, strict=True) if not known]
-                small = [number for number in others if number.is_constant and -16 <= signed(number.value) < 16]
-                return len(others) != 1 or (op != "add" and not small)
+                tags = range(-16 if op == "and" else 0, 16)
+                tagged = [number for number in others if number.is_constant and signed(number.value) in tags]
+                return len(others) != 1 or (op != "add" and not tagged)
             case ins.Binary("sub"):
                 return not objects[0] or (bool(objects[1]) and len(objects[0] | objects[1]) > 1)
             case ins.Compare("eq" | "ne") | ins.Offset() | ins.Convert("bitcast"):
