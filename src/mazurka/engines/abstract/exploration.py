@@ -11,7 +11,7 @@ from mazurka.engines.abstract.labels import Labels
 from mazurka.engines.abstract.memory import address_of
 from mazurka.engines.abstract.model import Failure, LocalLoop, Location, Model, Transition, dependent
 from mazurka.engines.abstract.proof import Counterexample
-from mazurka.engines.abstract.rounds import with_rounds
+from mazurka.engines.abstract.rounds import TooManyRounds, with_rounds
 from mazurka.engines.abstract.solver import Solver
 from mazurka.engines.abstract.summaries import Summaries
 from mazurka.engines.abstract.terms import TRUE, Term, compare, conjunction, constant, negation, substitute, variable
@@ -35,7 +35,10 @@ class Imprecise(Exception):
 
 class Exploration:
     """A tree that grows. `open` are the nodes to be looked at; `found` is what has gone wrong so far. `unrolled` are
-    the local loops in which each round is looked at, and `summarised` those in which none is."""
+    the local loops in which each round is looked at, and `summarised` those in which none is. `shows_everything`: what
+    goes wrong has to be shown, even if that takes more rounds of a loop than there is time for."""
+
+    shows_everything = True
 
     def __init__(self, model: Model, solver: Solver, counters: Counters, *, shortcuts: bool) -> None:
         self.model = model
@@ -231,7 +234,12 @@ class Exploration:
         chosen = dict(zip(wanted, values, strict=True))
         taken = [(each.transition, tuple(chosen[name] for name in each.inputs)) for each in nodes if each.transition]
         if not node.exact:
-            rounds = with_rounds(self.model, taken, condition, self.unrolled)
+            try:
+                rounds = with_rounds(self.model, taken, condition, self.unrolled)
+            except TooManyRounds:
+                if not self.shows_everything:
+                    raise
+                rounds = None
             if rounds is None:
                 self.unroll(node.summarised_loops())
             taken = rounds

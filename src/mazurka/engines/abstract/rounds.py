@@ -15,6 +15,10 @@ Taken = tuple[Transition, tuple[int, ...]]
 _State = dict[Term, int | Sequence[int]]
 
 
+class TooManyRounds(Exception):
+    """A loop goes round so often that it takes too long to do that."""
+
+
 def with_rounds(
     model: Model, path: Sequence[Taken], condition: Term, unrolled: Container[LocalLoop]
 ) -> list[Taken] | None:
@@ -34,8 +38,10 @@ def with_rounds(
                 continue
             while location is not transition.source or not _is_taken(transition, inputs, state):
                 step = next((each for each in location.transitions if _goes_round(each, loop, state)), None)
-                if step is None or len(run) > len(path) + _MOST_ROUNDS:
+                if step is None:
                     return None
+                if len(run) > len(path) + _MOST_ROUNDS:
+                    raise TooManyRounds
                 state = _after(step, (), state)
                 run.append((step, ()))
                 location = step.target

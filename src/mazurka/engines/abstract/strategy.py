@@ -21,11 +21,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 
 from mazurka.engines.abstract.exploration import Counters, Exploration, Imprecise, is_skipped
 from mazurka.engines.abstract.model import Model, Transition
 from mazurka.engines.abstract.proof import Counterexample, Proof
+from mazurka.engines.abstract.rounds import TooManyRounds
 from mazurka.engines.abstract.solver import Solver
 from mazurka.engines.abstract.terms import FALSE, negation, substitute
 from mazurka.engines.abstract.tree import Node, Snapshot, must_be_idle, on_cycles, proof_of
@@ -48,6 +50,7 @@ class Strategy(Exploration):
     threads that have waited equally long, the one that is created last goes first."""
 
     stopped = False
+    shows_everything = False  # a thread that may be to blame does not run, and that is all that matters
 
     def __init__(self, model: Model, solver: Solver, counters: Counters, *, last_first: bool = False) -> None:
         self._last_first = last_first
@@ -295,7 +298,10 @@ class Strategy(Exploration):
     def _expand(self, node: Node) -> bool:
         """Let a thread run that surely can; False if there is none left, or if threads may be in a deadlock."""
         for _, condition in self.circles(node):
-            deadlock = self.deadlock(node, condition)
+            try:
+                deadlock = self.deadlock(node, condition)
+            except TooManyRounds:
+                return False
             if deadlock is not None:
                 self.found.append(deadlock)
                 return False
@@ -307,9 +313,10 @@ class Strategy(Exploration):
         if not node.feasible:
             return self.labels.require(node, FALSE)
         for _, condition in self.nobody_runs(node):
-            deadlock = self.deadlock(node, condition)
-            if deadlock is not None:
-                self.found.append(deadlock)
+            with suppress(TooManyRounds):
+                deadlock = self.deadlock(node, condition)
+                if deadlock is not None:
+                    self.found.append(deadlock)
         return False
 
     def _order(self, node: Node) -> list[int]:
@@ -359,7 +366,8 @@ class Strategy(Exploration):
             child = self.child(node, transition)
             if transition.failure is not None:
                 if child.feasible:
-                    self.found.append(self.counterexample(child, transition.failure))
+                    with suppress(TooManyRounds):
+                        self.found.append(self.counterexample(child, transition.failure))
                     return False
                 self.exclude(node, transition)
             elif not self.cuts(node, child):
