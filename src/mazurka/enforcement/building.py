@@ -43,6 +43,10 @@ _DESTRUCTORS = re.compile(r"call .*@(?:pthread_key_create|tss_create)\((?!.*, pt
 
 LEVELS = (0, 1, 2)  # of optimisation
 
+# Events with which the scheduler has nothing to do stay where they are: that all of them can be left out is not validated,
+# and a program has left its schedule for it.
+_DROPS = False
+
 
 def build(
     files: Sequence[str | Path],
@@ -127,23 +131,22 @@ class Builder:
         refused: InputError | None = None
         for level in range(optimise, -1, -1):
             for closely in (False, True):
-                for drops in (True, False) if level >= 2 else (False,):
-                    try:
-                        points, tables = self._followed(schedule, level, closely=closely, drops=drops)
-                        modules = tuple(self._woven(points, tables))
-                        return _Design(modules, tables.text + _argument_table(self._model), level)
-                    except InputError as error:
-                        refused = refused or error
+                try:
+                    points, tables = self._followed(schedule, level, closely=closely)
+                    modules = tuple(self._woven(points, tables))
+                    return _Design(modules, tables.text + _argument_table(self._model), level)
+                except InputError as error:
+                    refused = refused or error
         assert refused is not None
         raise refused
 
-    def _followed(self, schedule: ProgramSchedule, level: int, *, closely: bool, drops: bool) -> tuple[Points, Tables]:
+    def _followed(self, schedule: ProgramSchedule, level: int, *, closely: bool) -> tuple[Points, Tables]:
         """Tables that are proved to keep to the schedule."""
         model, code = self._model, self._code
         passed = find_passed(model, code, code.blocks, closely=closely)
         contexts = find_contexts(self._checked, [*event_lines(model, code, passed, closely=closely), *code.watched])
         points = find_points(model, code, contexts, passed, closely=closely)
-        tables = make_tables(schedule.proof, points, level, drops=drops)
+        tables = make_tables(schedule.proof, points, level, drops=_DROPS)
         _validate(schedule.proof, points, tables, level)
         return points, tables
 
