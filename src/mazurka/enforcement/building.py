@@ -43,8 +43,8 @@ _DESTRUCTORS = re.compile(r"call .*@(?:pthread_key_create|tss_create)\((?!.*, pt
 
 LEVELS = (0, 1, 2)  # of optimisation
 
-# Events with which the scheduler has nothing to do stay where they are: that all of them can be left out is not validated,
-# and a program has left its schedule for it.
+# Events with which the scheduler has nothing to do stay where they are: that all of them can be left out is not
+# validated, and a program has left its schedule for it.
 _DROPS = False
 
 
