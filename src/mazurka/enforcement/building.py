@@ -143,7 +143,7 @@ class Builder:
     def _followed(self, schedule: ProgramSchedule, level: int, *, closely: bool) -> tuple[Points, Tables]:
         """Tables that are proved to keep to the schedule."""
         model, code = self._model, self._code
-        passed = find_passed(model, code, code.blocks, closely=closely)
+        passed = find_passed(model, code, closely=closely)
         contexts = find_contexts(self._checked, [*event_lines(model, code, passed, closely=closely), *code.watched])
         points = find_points(model, code, contexts, passed, closely=closely)
         tables = make_tables(schedule.proof, points, level, drops=_DROPS)

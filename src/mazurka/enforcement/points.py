@@ -154,11 +154,9 @@ def refuse_inside(location: Location) -> NoReturn:
     )
 
 
-def find_passed(
-    model: Model, code: Code, blocks: Mapping[Line, range], *, closely: bool
-) -> dict[Location, tuple[Spot, tuple[Line, ...]]]:
+def find_passed(model: Model, code: Code, *, closely: bool) -> dict[Location, tuple[Spot, tuple[Line, ...]]]:
     """The locations that only concern their thread and are made visible nevertheless: where they are, and the calls
-    that lead there. `blocks` are the lines of the block that a line is in."""
+    that lead there."""
     passing = {
         location
         for thread in model.threads
@@ -166,7 +164,7 @@ def find_passed(
         if location.transitions and not any(_is_noticed(transition) for transition in location.transitions)
     }
     needed = passing if closely else _gone_round(passing)
-    places = _Places(model, code, blocks)
+    places = _Places(model, code)
     found: dict[Location, tuple[Spot, tuple[Line, ...]]] = {}
     for location in sorted(needed, key=lambda each: (each.thread, each.number)):
         place = None if _ends(location) else places.of(location)
@@ -219,9 +217,8 @@ def _reached(start: Location, among: set[Location]) -> set[Location]:
 class _Places:
     """Where a call can be put into the native program right when a thread is at a location."""
 
-    def __init__(self, model: Model, code: Code, blocks: Mapping[Line, range]) -> None:
+    def __init__(self, model: Model, code: Code) -> None:
         self._code = code
-        self._blocks = blocks
         self._eventful = {
             location.point.line for thread in model.threads for location in thread.locations if location.point
         }
@@ -266,7 +263,7 @@ class _Places:
     def _near(self, line: Line) -> Iterator[Line]:
         """The lines of a block around one, up to those at which something else happens."""
         file, number = line
-        block = self._blocks.get(line, range(0))
+        block = self._code.blocks.get(line, range(0))
         for numbers in (range(number + 1, block.stop), range(number - 1, block.start - 1, -1)):
             for other in numbers:
                 if (file, other) in self._eventful:

@@ -69,7 +69,7 @@ class Event:
 class Unit:
     """`thread` has its event at the point `begin`; all `events` come after `start` and before `end`. `arrival` is the
     point at which the thread arrives after its event, if it could also arrive elsewhere (`decides`), so that the unit
-    is known only then. `repeated`: it is several rounds."""
+    is known only then."""
 
     start: Knowledge
     thread: int
@@ -78,7 +78,6 @@ class Unit:
     decides: bool
     events: tuple[Event, ...]
     end: Knowledge
-    repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,9 +102,7 @@ def find_units(proof: Proof, points: Points, *, most_events: int = 0) -> dict[Kn
     for start, units in found.items():
         if len(units) == 1 and units[0].end == start and not units[0].decides:
             longest = max(Counter(event.thread for event in units[0].events).values())
-            times = max(1, most_events // longest)
-            units[0].events *= times
-            units[0].repeated = times > 1
+            units[0].events *= max(1, most_events // longest)
     return found
 
 
