@@ -1,7 +1,7 @@
 /* A program that never ends, verified; and a deadlock in it.
  *
- *     mazurka check --engine stateful examples/philosophers.c
- *     mazurka check --engine stateful examples/philosophers.c -DDEADLOCK
+ *     mazurka check examples/philosophers.c
+ *     mazurka check examples/philosophers.c -DDEADLOCK
  *
  * Philosophers sit around a table, with one fork between any two neighbours. Each thinks, takes the two forks next to
  * him, eats, puts them back, and thinks again. That goes on for ever, so there is no end to the interleavings; but

@@ -1,8 +1,9 @@
-// The execution that a search is in: its events, their happens-before order, and the machine at its end.
+// The execution that a search is in: its events, their happens-before order, and the subject at its end.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <functional>
 #include <optional>
 #include <span>
@@ -10,113 +11,44 @@
 #include <utility>
 #include <vector>
 
-#include "vm/machine.hpp"
+#include "explore/access_index.hpp"
+#include "explore/subject.hpp"
+#include "explore/synchronisation.hpp"
 
 namespace mazurka {
 
-using Position = u32;  // of an event in the execution
-inline constexpr Position nowhere = ~Position{0};
-
-// A step that a thread can take: the thread, and the choices it makes on the way.
-struct Step {
-    Slot thread = 0;
-    std::vector<u32> choices;
-    bool operator==(const Step&) const = default;
-};
-
-// One table of accesses by place, so that finding what an access conflicts with takes time proportional to the answer.
-class AccessIndex {
-public:
-    static constexpr u64 unit = 8;  // bytes of memory that share a list
-
-    void add(Position event, const Access& access);
-    void remove_from(Position event);  // forget all accesses of this and later events
-
-    // Calls `visit(event, access)` for the accesses that conflict with this one, latest first for each place. At a write that hides
-    // what came before it, goes on only if `visit` says so.
-    template <class Visit>
-    void conflicts(const Access& access, bool commute, Visit visit) const;
-
-private:
-    static constexpr u64 wide = 8 * unit;  // larger accesses are kept apart
-    static constexpr u32 none = ~u32{0};
-    struct Entry {
-        Access access;
-        Position event;
-        u32 previous;        // in the same list
-        u32 previous_write;  // likewise, of those that write
-        u64 place;           // which list; `everything` for the wide ones
-    };
-    struct List {
-        u64 place = everything;  // no place has this number
-        u32 head = none;         // the latest entry
-    };
-    static std::size_t hash(u64 place) { return static_cast<std::size_t>((place ^ place >> 23) * 0x9e3779b97f4a7c15 >> 20); }
-    u32& list(u64 place);
-    u32 head(u64 place) const;
-
-    std::vector<Entry> entries_;
-    std::vector<List> lists_ = std::vector<List>(64);  // a hash table with linear probing; a power of two
-    std::size_t places_ = 0;
-    std::vector<u32> wide_;               // entries
-};
-
-template <class Visit>
-void AccessIndex::conflicts(const Access& access, bool commute, Visit visit) const {
-    for (auto it = wide_.rbegin(); it != wide_.rend(); ++it)
-        if (conflict(entries_[*it].access, access, commute)) visit(entries_[*it].event, entries_[*it].access);
-    if (access.size > wide) {
-        // Rare: the end of an object's life, or of everything.
-        for (std::size_t i = entries_.size(); i-- > 0;)
-            if (entries_[i].place != everything && conflict(entries_[i].access, access, commute))
-                visit(entries_[i].event, entries_[i].access);
-        return;
-    }
-    for (u64 place = access.address / unit; place <= (access.address + access.size - 1) / unit; ++place) {
-        // Reads do not conflict with each other: pass over them all at once.
-        const bool only_writes = !access.writes;
-        u32 i = head(place);
-        if (only_writes && i != none && !entries_[i].access.writes) i = entries_[i].previous_write;
-        for (; i != none; i = only_writes ? entries_[i].previous_write : entries_[i].previous) {
-            const Entry& entry = entries_[i];
-            if (!conflict(entry.access, access, commute)) continue;
-            const bool further = visit(entry.event, entry.access);
-            const bool hides = entry.access.writes && entry.access.commuting == Commuting::no &&
-                               entry.access.address <= access.address &&
-                               access.address + access.size <= entry.access.address + entry.access.size;
-            if (hides && !further) break;
-        }
-    }
-}
-
+template <Subject S>
 class Execution {
 public:
     struct Event {
         Slot thread;
-        u32 index;          // among the events of its thread, from 1
-        Position previous;  // of the same thread
-        Machine::Mark mark; // before it
-        u32 accesses;       // where they begin
-        u32 choices;        // where they begin
-        u64 threads;        // that existed before it
-        u64 site;           // where in the code it is
-        u32 guard_accesses; // how many of its accesses its guards depend on; 0: it could not have been disabled
-        bool varies;        // what it touches can depend on what it reads, ...
-        bool section;       // ... and so can whether it is enabled
-        u64 expected;       // by a compare-exchange
+        u32 index;              // among the events of its thread, from 1
+        Position previous;      // in the same slot
+        Position predecessor;   // of the same thread, or the one that created it
+        typename S::Mark mark;  // before it
+        u32 accesses;           // where they begin
+        u32 choices;            // where they begin
+        u32 spawns;             // where they begin
+        u64 site;               // where in the code it is
+        u32 guard_accesses;     // how many of its accesses its guards depend on; 0: it could not have been disabled
+        bool varies;            // what it touches can depend on what it reads, ...
+        bool section;           // ... and so can whether it is enabled
+        bool races;             // with an earlier one
+        u64 expected;           // by a compare-exchange, ...
+        u64 compared;           // ... which looks at these bits
     };
 
-    Execution(const Code& code, MachineOptions options, bool commute, bool races)
-        : machine_(code, options), commute_(commute), find_races_(races) {
-        machine_.mark();  // the start is a point to return to
+    Execution(const S& start, bool commute, bool races)
+        : subject_(start.again()), commute_(commute), find_races_(races), synchronisation_(has_fences(subject_)) {
+        subject_.mark();  // the start is a point to return to
         spawned_by_.fill(nowhere);
         last_of_.fill(nowhere);
     }
 
     Position size() const { return static_cast<Position>(events_.size()); }
     const Event& operator[](Position position) const { return events_[position]; }
-    Machine& machine() { return machine_; }
-    const Machine& machine() const { return machine_; }
+    S& subject() { return subject_; }
+    const S& subject() const { return subject_; }
     bool commute() const { return commute_; }
 
     std::span<const Access> accesses(Position position) const {
@@ -128,9 +60,13 @@ public:
         return std::span(choices_).subspan(events_[position].choices, end - events_[position].choices);
     }
 
+    // What the last event did, or the one that could not be added.
+    const Effect& effect() const { return effect_; }
+
     // Take a step and make it the last event. False: it is not enabled, and nothing has changed.
     [[nodiscard]] bool extend(Slot thread, std::span<const u32> choices);
-    // The same for a step that is known to be enabled. If it is not, the search is wrong, and must not go on as if it were right.
+    // The same for a step that is known to be enabled. If it is not, the search is wrong, and must not go on as if it
+    // were right.
     void take(Slot thread, std::span<const u32> choices) {
         if (!extend(thread, choices)) throw std::logic_error("a planned step is not enabled");
     }
@@ -141,8 +77,11 @@ public:
         return row(later)[events_[earlier].thread] >= events_[earlier].index;
     }
     // What the next event of a thread happens after whatever it does: its last event, or the one that created it.
-    Position before(Slot thread) const { return last_of_[thread] != nowhere ? last_of_[thread] : spawned_by_[thread]; }
-    Position spawned_by(Slot thread) const { return spawned_by_[thread]; }
+    Position before(Slot thread) const {
+        const Position last = last_of_[thread], spawned = spawned_by_[thread];
+        // (A slot may have had a thread before, whose end comes before the creation.)
+        return last == nowhere || (spawned != nowhere && spawned > last) ? spawned : last;
+    }
     u32 next_index(Slot thread) const { return last_of_[thread] != nowhere ? events_[last_of_[thread]].index + 1 : 1; }
 
     // The events that the last event conflicts with, latest first, but for those that are hidden by a write ...
@@ -150,7 +89,8 @@ public:
     // ... and those of them, and of other threads, that it directly happens after: it races with them.
     const std::vector<Position>& adjacent() const { return adjacent_; }
 
-    // The events that conflict with accesses, latest first. What is hidden by a write for which `further` says no is left out.
+    // The events that conflict with accesses, latest first. What is hidden by a write for which `further` says no is
+    // left out.
     template <class Further>
     void conflicting(std::span<const Access> accesses, Further further, std::vector<Position>& positions) const {
         positions.clear();
@@ -168,58 +108,279 @@ public:
     // Whether the last event is independent of an earlier one only because they are updates that commute.
     bool commutes() const;
 
-    // What `place` would hold after the first `length` events without `first` and those of them that happen after it; nothing if
-    // that cannot be told from what the events overwrote.
+    // What `place` would hold after the first `length` events without `first` and those of them that happen after it;
+    // nothing if that cannot be told from what the events overwrote.
     std::optional<u64> value_without(const Access& place, Position first, Position length) const;
 
     // The events with which the last one is in a data race: one of the two conflicting accesses is not atomic, and no
     // synchronisation orders them.
     const std::vector<Position>& data_races() const { return data_races_; }
-    // A guarded access stands for a loop that makes the access again and again. It is in a data race with an earlier event if it can
-    // come right after the two of them: that event, and the one that its thread did last.
+    // Whether they may be ones only if updates that commute come in another order.
+    bool races_if_reordered() const { return first_commuting_ != nowhere; }
+    // A guarded access stands for a loop that makes the access again and again. It is in a data race with an earlier
+    // event if it can come right after the two of them: that event, and the one that its thread did last.
     struct WaitingRace {
         Position first;
         Position last;  // `nowhere`: there is none
         Slot thread;
     };
     const std::vector<WaitingRace>& waiting_races() const { return waiting_races_; }
-    // Look for those of a thread that has not got past its guard after the first `length` events. `accesses` are what it would touch.
-    void find_races_of_waiting(Slot thread, std::span<const Access> accesses, Position length) {
+    // Look for those of a thread that has not got past its guard after the first `length` events, and would do this.
+    void find_races_of_waiting(Slot thread, const Effect& effect, Position length) {
         waiting_races_.clear();
-        find_waiting_races(thread, before(thread), length, accesses);
+        find_waiting_races(thread, before(thread), length, effect);
     }
 
     u32 clock_size() const { return stride_; }
     std::span<const u32> clock(Position position) const { return {row(position), stride_}; }
 
 private:
-    void synchronise(Position position, Position before_it);
-    bool would_write(const Access& access, Position after) const;
-    void find_waiting_races(Slot thread, Position last, Position end, std::span<const Access> accesses);
+    std::optional<u64> value_now(const Access& place) const {
+        if constexpr (Pokable<S>) return subject_.defined_value(place.address, static_cast<u32>(place.size));
+        return {};
+    }
+    void synchronise(Position position);
+    // Calls `visit(event, access)` for what is in a data race with an access of a thread that knows so much.
+    template <class Visit>
+    void unordered(const Access& access, const u32* known, Visit visit) const;
+    bool would_write(const Access& access, u64 expected, Position after) const;
+    void find_waiting_races(Slot thread, Position last, Position end, const Effect& effect);
     u32* row(Position position) { return clocks_.data() + std::size_t{position} * stride_; }
     const u32* row(Position position) const { return clocks_.data() + std::size_t{position} * stride_; }
     void widen(u32 stride);
 
-    Machine machine_;
+    S subject_;
     bool commute_;
     bool find_races_;
+    Effect effect_;
     std::vector<Event> events_;
     Accesses accesses_;
     std::vector<u32> choices_;
     std::vector<u32> clocks_;  // a row per event: for each thread, how many of its events happen before or are this one
     u32 stride_ = 4;
-    // As `clocks_`, but only synchronisation counts: what happens before an event, and what an event that acquires what it wrote
-    // happens after.
-    std::vector<u32> synchronised_;
-    std::vector<u32> released_;
+    Synchronisation synchronisation_;     // the same, but only what the memory model says counts
+    Position first_commuting_ = nowhere;  // the first update that commutes with one before it
     std::vector<Position> data_races_;
     std::vector<WaitingRace> waiting_races_;
-    std::vector<std::pair<Position, Access>> met_;
+    std::vector<std::pair<Position, Access>> met_, candidates_;
+    struct Spawn {
+        Slot thread;
+        Position before;  // what `spawned_by_` was
+    };
+    std::vector<Spawn> spawns_;
     std::array<Position, max_slots> spawned_by_;
     std::array<Position, max_slots> last_of_;
     AccessIndex index_;
     std::vector<Position> conflicts_;
     std::vector<Position> adjacent_;
 };
+
+template <Subject S>
+void Execution<S>::widen(u32 stride) {
+    clocks_ = widened(clocks_, stride_, stride);
+    synchronisation_.widen(stride);
+    stride_ = stride;
+}
+
+template <Subject S>
+bool Execution<S>::extend(Slot thread, std::span<const u32> choices) {
+    const typename S::Mark mark = subject_.mark();
+    if (!subject_.take(thread, choices, effect_)) {
+        subject_.rewind(mark);
+        return false;
+    }
+    const Position position = size();
+    const Position before_it = before(thread);
+    const u32 index = next_index(thread);
+    if (subject_.named_threads() > stride_) widen(std::max(2 * stride_, subject_.named_threads()));
+    events_.push_back({thread, index, last_of_[thread], before_it, mark, static_cast<u32>(accesses_.size()),
+                       static_cast<u32>(choices_.size()), static_cast<u32>(spawns_.size()), effect_.site,
+                       effect_.guard_accesses, effect_.varies, effect_.section, false, effect_.expected,
+                       effect_.compared});
+    last_of_[thread] = position;
+    for (u64 created = effect_.created; created != 0; created &= created - 1) {
+        const auto slot = static_cast<Slot>(std::countr_zero(created));
+        spawns_.push_back({slot, std::exchange(spawned_by_[slot], position)});
+    }
+    // Choices that were left open are made explicit, so that equal steps look equal.
+    for (std::size_t i = 0; i < effect_.ranges.size(); ++i) choices_.push_back(i < choices.size() ? choices[i] : 0);
+
+    const Accesses& touched = effect_.accesses;
+    conflicting(touched, [](Position) { return false; }, conflicts_);
+    accesses_.insert(accesses_.end(), touched.begin(), touched.end());
+    clocks_.resize(std::size_t{position + 1} * stride_, 0);
+    u32* const clock = row(position);
+    if (before_it != nowhere) std::copy_n(row(before_it), stride_, clock);
+    adjacent_.clear();
+    for (const Position other : conflicts_) {
+        if (clock[events_[other].thread] >= events_[other].index) continue;
+        adjacent_.push_back(other);
+        const u32* const joined = row(other);
+        for (u32 i = 0; i < stride_; ++i) clock[i] = std::max(clock[i], joined[i]);
+    }
+    clock[thread] = index;
+    waiting_races_.clear();
+    if (find_races_) {
+        if (effect_.guarded) find_waiting_races(thread, before_it, position, effect_);
+        synchronise(position);
+    }
+    for (const Access& access : touched) index_.add(position, access);
+    return true;
+}
+
+template <Subject S>
+bool Execution<S>::commutes() const {
+    const Position last = size() - 1;
+    bool found = false;
+    for (const Access& access : accesses(last)) {
+        if (!commute_ || access.commuting == Commuting::no) continue;
+        index_.conflicts(access, false, [&](Position event, const Access& other) {
+            found |= events_[event].thread != events_[last].thread && !conflict(access, other, true);
+            return !found;
+        });
+    }
+    return found;
+}
+
+template <Subject S>
+std::optional<u64> Execution<S>::value_without(const Access& place, Position first, Position length) const {
+    // Through the writes from the last to the first: what one of them left is what the one after it overwrote.
+    if (place.address % AccessIndex::unit + place.size > AccessIndex::unit) return {};
+    std::optional<u64> value = value_now(place);
+    bool known = true, found = false;
+    const Access read{place.address, place.size, 0, true, false, Commuting::no, Ordering::seq_cst};
+    index_.conflicts(read, false, [&](Position event, const Access& write) {
+        if (found || !known) return false;
+        known = write.address == place.address && write.size == place.size && write.known;
+        if (!known) return false;
+        // Commuting updates have no order of their own: without one of them, the others do the same but leave something
+        // else.
+        if (event < length && (event < first || !happens_before(first, event))) {
+            known = event < first || write.commuting == Commuting::no || !commute_;
+            found = true;
+        } else {
+            value = write.before;
+        }
+        return !found;
+    });
+    return known ? value : std::nullopt;
+}
+
+// Atomic accesses synchronise as the memory model of C says. Accesses in atomic sections acquire and release.
+template <Subject S>
+void Execution<S>::synchronise(Position position) {
+    const Event& event = events_[position];
+    synchronisation_.begin(event.thread, event.index);
+    for (const Access& access : accesses(position)) {
+        if (!synchronises(access.ordering)) continue;
+        if (access.writes) synchronisation_.write(access);
+        if (!access.reads) continue;
+        index_.conflicts(access, false, [&](Position other, const Access& written) {
+            if (!written.writes) return false;
+            // Of two updates that commute, and that nothing else orders, either may come first.
+            if (commute_ && !conflict(access, written, true) && !happens_before(other, position))
+                first_commuting_ = std::min(first_commuting_, position);
+            else
+                synchronisation_.read(access, other);
+            return false;
+        });
+    }
+    synchronisation_.end(effect_.acts);
+    data_races_.clear();
+    for (const Access& access : accesses(position))
+        unordered(access, synchronisation_.known(event.thread),
+                  [&](Position other, const Access&) { data_races_.push_back(other); });
+    events_[position].races = !data_races_.empty();
+    synchronisation_.go_on(effect_.acts);
+}
+
+template <Subject S>
+template <class Visit>
+void Execution<S>::unordered(const Access& access, const u32* known, Visit visit) const {
+    // That an object's life is over when it is used is found by itself.
+    if (access.ordering == Ordering::lifetime) return;
+    const bool plain = access.ordering == Ordering::plain;
+    const auto look = [&](Position other, const Access& earlier) {
+        const Event& event = events_[other];
+        if (earlier.ordering == Ordering::lifetime) return true;
+        const bool unknown = known[event.thread] < event.index;
+        if (unknown && (plain || earlier.ordering == Ordering::plain)) visit(other, earlier);
+        // What a write hides is known with it, if the write was in no race with that.
+        return unknown || event.races || (plain && earlier.ordering != Ordering::plain);
+    };
+    index_.conflicts(access, false, look, !plain);
+}
+
+// Whether a compare-exchange would find what it expects right after an event that wrote there, or before all of them.
+template <Subject S>
+bool Execution<S>::would_write(const Access& access, u64 expected, Position after) const {
+    // (If it was successful itself, what is there now is not what it found.)
+    std::optional<u64> value;
+    if (access.known)
+        value = access.before;
+    else if (!access.writes)
+        value = value_now(access);
+    for (const auto& [event, write] : met_) {
+        if (event == after) break;
+        if (!write.writes) continue;
+        value.reset();
+        if (write.known && write.address == access.address && write.size == access.size) value = write.before;
+    }
+    return value.value_or(expected) == expected;
+}
+
+template <Subject S>
+void Execution<S>::find_waiting_races(Slot thread, Position last, Position end, const Effect& effect) {
+    const auto is_before = [&](Position event, Position other) {
+        return other != nowhere && (event == other || happens_before(event, other));
+    };
+    const u32* const known = synchronisation_.known(thread);
+    for (const Access& made : effect.accesses) {
+        Access access = made;
+        access.writes |= access.conditional;  // at another time, it might
+        met_.clear();
+        index_.conflicts(access, false, [&](Position event, const Access& earlier) {
+            if (event < end) met_.emplace_back(event, earlier);
+            return event >= end || !is_before(event, last);
+        });
+        candidates_.clear();
+        unordered(access, known, [&](Position first, const Access& earlier) {
+            if (first < end && events_[first].thread != thread) candidates_.emplace_back(first, earlier);
+        });
+        for (const auto& [first, earlier] : candidates_) {
+            const Event& event = events_[first];
+            // What it would read there may order it after the event.
+            const auto read = std::ranges::find_if(met_, [&](const auto& met) {
+                return met.second.writes && (is_before(met.first, first) || is_before(met.first, last));
+            });
+            const bool writes = made.conditional
+                                    ? would_write(made, effect.expected, read == met_.end() ? nowhere : read->first)
+                                    : made.writes;
+            if (!writes && !earlier.writes) continue;
+            const Ordering ordering = writes == made.writes ? made.ordering : made.otherwise;
+            if (acquires(ordering) && read != met_.end() &&
+                synchronisation_.left_by(read->first)[event.thread] >= event.index)
+                continue;
+            waiting_races_.push_back({first, last, thread});
+        }
+    }
+}
+
+template <Subject S>
+void Execution<S>::shorten(Position length) {
+    if (length >= size()) return;
+    index_.remove_from(length);
+    for (Position i = size(); i-- > length;) last_of_[events_[i].thread] = events_[i].previous;
+    const Event& first = events_[length];
+    for (; spawns_.size() > first.spawns; spawns_.pop_back())
+        spawned_by_[spawns_.back().thread] = spawns_.back().before;
+    subject_.rewind(first.mark);
+    accesses_.resize(first.accesses);
+    choices_.resize(first.choices);
+    clocks_.resize(std::size_t{length} * stride_);
+    if (find_races_) synchronisation_.shorten(length);
+    if (first_commuting_ >= length) first_commuting_ = nowhere;
+    events_.resize(length);
+}
 
 }  // namespace mazurka

@@ -19,7 +19,8 @@ public:
         if (this != &other) assign(other);
         return *this;
     }
-    Few(Few&& other) noexcept : size_(std::exchange(other.size_, 0)), more_(std::move(other.more_)), here_(other.here_) {}
+    Few(Few&& other) noexcept
+        : size_(std::exchange(other.size_, 0)), more_(std::move(other.more_)), here_(other.here_) {}
     Few& operator=(Few&& other) noexcept {
         size_ = std::exchange(other.size_, 0);
         more_ = std::move(other.more_);
@@ -30,8 +31,10 @@ public:
 
     void assign(std::span<const T> elements) {
         size_ = elements.size();
-        if (size_ > Room) more_ = std::make_unique<T[]>(size_);
-        else more_.reset();
+        if (size_ > Room)
+            more_ = std::make_unique<T[]>(size_);
+        else
+            more_.reset();
         std::ranges::copy(elements, data());
     }
     T* data() { return more_ ? more_.get() : here_.data(); }

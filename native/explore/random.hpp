@@ -3,27 +3,29 @@
 
 #include <random>
 
-#include "explore/choices.hpp"
-#include "explore/search.hpp"
+#include "explore/explorer.hpp"
 
 namespace mazurka {
 
-class RandomWalk final : public Search {
+template <Subject S>
+class RandomWalk final : public Explorer<S> {
 public:
-    using Search::Search;
+    using Explorer<S>::Explorer;
 
     bool run() override {
-        if (failed_at_start()) return false;
-        std::mt19937_64 random(options_.seed);
-        while (!should_stop()) {
-            const std::vector<Step> steps = enabled_steps(execution_.machine());
-            if (steps.empty()) note_end();
+        if (this->failed_at_start()) return false;
+        std::mt19937_64 random(this->options_.seed);
+        while (!this->should_stop()) {
+            const std::vector<Step> steps = this->enabled_steps();
+            if (this->is_stopping()) break;
+            if (steps.empty())
+                this->note_end();
             else {
                 const Step& step = steps[random() % steps.size()];
-                execution_.take(step.thread, step.choices);
-                if (note_event()) continue;
+                this->execution_.take(step.thread, step.choices);
+                if (this->note_event()) continue;
             }
-            execution_.shorten(0);
+            this->execution_.shorten(0);
         }
         return false;
     }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "vm/code.hpp"
+#include "core/vocabulary.hpp"
 
 namespace mazurka {
 
@@ -13,7 +13,8 @@ constexpr u64 mask(u32 bits) { return ~u64{0} >> (64 - bits); }
 constexpr i64 as_signed(u64 value, u32 bits) { return static_cast<i64>(value << (64 - bits)) >> (64 - bits); }
 
 inline double as_double(u64 value, u32 bits) {
-    return bits == 32 ? static_cast<double>(std::bit_cast<float>(static_cast<u32>(value))) : std::bit_cast<double>(value);
+    return bits == 32 ? static_cast<double>(std::bit_cast<float>(static_cast<u32>(value)))
+                      : std::bit_cast<double>(value);
 }
 inline u64 from_double(double value, u32 bits) {
     return bits == 32 ? std::bit_cast<u32>(static_cast<float>(value)) : std::bit_cast<u64>(value);

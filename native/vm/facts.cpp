@@ -3,31 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "vm/successors.hpp"
+
 namespace mazurka {
 
 namespace {
-
-template <class Visit>
-void each_successor(const Code& code, u32 pc, Visit visit) {
-    const Instruction& in = code.instructions[pc];
-    switch (in.op) {
-        case Op::jump: visit(static_cast<u32>(in.imm)); break;
-        case Op::branch:
-            visit(static_cast<u32>(in.imm));
-            visit(static_cast<u32>(in.d));
-            break;
-        case Op::switch_:
-            visit(static_cast<u32>(in.imm));
-            for (i32 i = 0; i < in.d; ++i) visit(static_cast<u32>(code.operands[static_cast<std::size_t>(in.c + 2 * i + 1)]));
-            break;
-        case Op::return_:
-        case Op::end_thread:
-        case Op::exit_:
-        case Op::fail:
-        case Op::unreachable: break;
-        default: visit(pc + 1);
-    }
-}
 
 // The operands that an instruction reads; constants are among them.
 template <class Visit>
@@ -35,11 +15,12 @@ void each_use(const Code& code, const Instruction& in, Visit visit) {
     switch (in.op) {
         case Op::thread_local_address:
         case Op::self:
+        case Op::landing:
         case Op::atomic_begin:
         case Op::atomic_end:
+        case Op::fence:
+        case Op::relax:
         case Op::jump:
-        case Op::end_thread:
-        case Op::fail:
         case Op::unreachable: return;
         case Op::call:
         case Op::call_pointer:
@@ -48,9 +29,12 @@ void each_use(const Code& code, const Instruction& in, Visit visit) {
             for (i32 i = 0; i < in.d; ++i) visit(code.operands[static_cast<std::size_t>(in.c + i)]);
             return;
         case Op::return_:
+        case Op::end_thread:
             if (in.b != 0) visit(in.a);
             return;
         case Op::select:
+        case Op::fma:
+        case Op::long_jump:
         case Op::await:
             visit(in.a);
             visit(in.b);
@@ -62,8 +46,10 @@ void each_use(const Code& code, const Instruction& in, Visit visit) {
             visit(code.operands[static_cast<std::size_t>(in.d)]);
             return;
         case Op::offset:
+        case Op::checked_offset:
         case Op::store:
         case Op::update:
+        case Op::fail:
             visit(in.a);
             visit(in.b);
             return;
@@ -105,12 +91,19 @@ void CodeFacts::find_live_registers(const Code& code) {
         if (begin == end) continue;
         const std::size_t width = (registers[begin] + 63) / 64;
         std::vector<u64> before((end - begin + 1) * width, 0), row(width);
+        // What is called may jump to these.
+        std::vector<u32> landings;
+        for (u32 pc = begin; pc < end; ++pc)
+            if (code.instructions[pc].op == Op::landing) landings.push_back(pc);
         const auto after = [&](u32 pc) {
             std::ranges::fill(row, u64{0});
             each_successor(code, pc, [&](u32 next) {
                 for (std::size_t i = 0; i < width; ++i) row[i] |= before[(next - begin) * width + i];
             });
             each_definition(code, code.instructions[pc], [&](u32 reg) { row[reg / 64] &= ~(u64{1} << reg % 64); });
+            if (code.instructions[pc].op == Op::call || code.instructions[pc].op == Op::call_pointer)
+                for (const u32 next : landings)
+                    for (std::size_t i = 0; i < width; ++i) row[i] |= before[(next - begin) * width + i];
         };
         for (bool changed = true; changed;) {
             changed = false;
@@ -143,8 +136,8 @@ void CodeFacts::find_live_registers(const Code& code) {
     during_begins_.push_back(static_cast<u32>(during_.size()));
 }
 
-// A section waits at its guards, and where there is nothing to choose from. One that does not end in the function in which it begins,
-// or that calls nobody knows whom, may wait for all we know.
+// A section waits at its guards, and where there is nothing to choose from. One that does not end in the function in
+// which it begins, or that calls nobody knows whom, may wait for all we know.
 void CodeFacts::find_waiting_sections(const Code& code) {
     const u32 size = static_cast<u32>(code.instructions.size());
     const auto guards = [&](const Instruction& in) {
@@ -172,7 +165,7 @@ void CodeFacts::find_waiting_sections(const Code& code) {
         }
     }
     may_wait_.assign(size, false);
-    std::vector<std::pair<u32, u32>> open;  // positions and the depth of sections there
+    std::vector<std::pair<u32, u32>> open;        // positions and the depth of sections there
     std::vector<std::pair<u32, u32>> seen(size);  // in which round, and at which depth
     u32 round = 0;
     for (u32 start = 0; start < size; ++start) {

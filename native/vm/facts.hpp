@@ -12,8 +12,8 @@ class CodeFacts {
 public:
     explicit CodeFacts(const Code& code);
 
-    // The registers of a frame that something reads again, if it goes on with the instruction at this position. If that is a call
-    // that has begun, what counts is the time after it.
+    // The registers of a frame that something reads again, if it goes on with the instruction at this position. If that
+    // is a call that has begun, what counts is the time after it.
     std::span<const u32> live(u32 position) const { return list(live_begins_, live_, position); }
     std::span<const u32> live_during_call(u32 position) const { return list(during_begins_, during_, position); }
     // Whether a thread that stands before this instruction may not be able to go on.

@@ -1,45 +1,36 @@
 // The virtual machine: executes one program, one event at a time, and can return to any marked point.
 //
-// A thread runs locally until its next event. A step is that event and everything local after it, so between steps every
-// thread stands before an event (or has ended, stopped or failed).
+// A thread runs locally until its next event. A step is that event and everything local after it, so between steps
+// every thread stands before an event (or has ended, stopped or failed).
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "vm/event.hpp"
+#include "core/failure.hpp"
+#include "core/step.hpp"
 #include "vm/facts.hpp"
-#include "vm/fault.hpp"
+#include "vm/recording.hpp"
 #include "vm/state.hpp"
 #include "vm/trail.hpp"
 
 namespace mazurka {
 
 struct MachineOptions {
-    bool uninitialised = true;  // report branches and addresses that depend on what nobody wrote
-    bool record = false;        // keep a list of operations, for traces
-    u64 instruction_limit = 10'000'000;  // in one step
-    u64 pause_after = 0;  // instructions after which a local computation goes on in a step of its own; 0: never
+    bool uninitialised = true;                 // report branches and addresses that depend on what nobody wrote
+    bool record = false;                       // keep a list of operations, for traces
+    u64 instruction_limit = max_instructions;  // in one step
+    u64 pause_after = 0;        // instructions after which a local computation goes on in a step of its own; 0: never
     bool follow_locks = false;  // know which locks each thread holds
-    bool follow_pointers = false;  // know which words are addresses of blocks that can be called otherwise: for `canonical`
-};
-
-enum class Status : u8 { absent, ready, ended, stopped, failed };
-
-// Why a section is not enabled: the guard, and what it waits for.
-struct Waiting {
-    u32 pc;
-    Address object;
-    Address holder;
-};
-
-// What a section said about a lock.
-struct Claim {
-    ClaimKind kind;
-    Address lock;
+    bool follow_pointers =
+        false;                // know which words are addresses of blocks that can be called otherwise: for `canonical`
+    bool leaks = false;       // report blocks that are lost when the process ends
+    bool any_status = false;  // a process may end with another status than 0
 };
 
 // The locks that a thread holds, as far as there is room for them.
@@ -48,84 +39,77 @@ struct HeldLocks {
     u32 count;
 };
 
-// What a thread would do.
-struct Next {
-    bool enabled = false;
-    Accesses accesses;
-    std::vector<u32> ranges;  // the sizes of the choices met, as far as it got
-    std::optional<Waiting> waiting;
-};
-
-enum class OperationKind : u8 {
-    load, store, update, compare_exchange, allocate, free_, spawn, end, exit_, choose, output, section, fail, stop
-};
-
-// For traces: one thing that a thread did.
-struct Operation {
-    OperationKind kind;
-    Slot thread;
-    std::vector<u32> frames;
-    Address address = 0;
-    u64 size = 0;
-    std::optional<u64> read;
-    std::optional<u64> written;
-    bool visible = false;
-};
-
 // A thread's path of creation: which thread created it, and as its how-manieth.
 struct ThreadName {
     Slot parent;
     u32 child;
 };
 
+// Where a thread came by: how many calls it was in, and the position in the innermost.
+struct Passage {
+    u32 depth;
+    u32 position;
+    auto operator<=>(const Passage&) const = default;
+};
+
 class Machine {
 public:
     using Mark = std::size_t;
 
-    // The numbers of threads depend on which creation is met first; `names` fixes them beforehand: `names[i]` becomes
-    // thread i + 2, and a parent comes before its children.
+    // Threads are numbered as their creations are met; `names` fixes this beforehand: `names[i]` becomes thread i + 2,
+    // and a parent comes before its children. Whoever has joined many threads uses their numbers again.
     Machine(const Code& code, MachineOptions options, std::span<const ThreadName> names = {});
 
     // Save only what matters when a thread moves; registers that nothing reads again are then anything after `rewind`.
     void save_only_live(const CodeFacts& facts) { facts_ = &facts; }
+    const Code& code() const { return code_; }
     const MachineOptions& options() const { return options_; }
     u64 threads() const { return world_.threads; }  // bit mask of the slots in use
     Status status(Slot thread) const { return threads_[thread].state.status; }
     ThreadName name(Slot thread) const { return names_[thread]; }
-    u32 thread_function(Slot thread) const { return threads_[thread].frames[0].function; }
     // Number threads as another machine does that runs the same program and has met more of them.
     void share_names(const Machine& other) {
         if (names_.size() < other.names_.size()) names_ = other.names_;
     }
     Slot named_threads() const { return static_cast<Slot>(names_.size()); }  // one past the last
 
-    void next(Slot thread, std::span<const u32> choices, Next& next);
+    Machine again() const {  // another one, at the start, that numbers threads in the same way
+        return Machine(code_, options_, std::span(names_).subspan(2));
+    }
 
-    enum class Outcome : u8 { done, blocked };
-    // Take a step, which must be enabled; `blocked` says that it was not (and leaves the state in the middle: rewind).
-    Outcome step(Slot thread, std::span<const u32> choices);
-    // Of the last step: what it touched; how much of that its guards depend on (0: it could not have been disabled); the sizes of
-    // the choices that it made; whether what it touches can depend on what it reads, and whether it is an atomic section.
-    const Accesses& accesses() const { return accesses_; }
-    u32 guard_accesses() const { return guard_accesses_; }
-    bool assumes() const { return assumes_; }  // some of its guards are the program's or its loops', not the library's
-    const std::vector<u32>& ranges() const { return ranges_; }
-    bool varies() const { return varies_; }
-    bool section() const { return section_; }
-    bool own_section() const { return own_section_; }  // of the program, not of the library
-    bool guarded() const { return section_ && guarded_; }  // it is one access and its guards
-    u64 expected() const { return expected_; }  // by a compare-exchange
-    const Waiting& waiting() const { return waiting_; }  // if it was blocked
-    const std::vector<Claim>& claims() const { return claims_; }  // those that it has met
-    std::span<const Address> held(Slot thread) const { return std::span(threads_[thread].held.locks).first(threads_[thread].held.count); }
+    // What a step would do, which is nothing at all if the thread has ended.
+    void announce(Slot thread, std::span<const u32> choices, Effect& effect);
+    // Take a step, which must be enabled. False: it was not, and the state is in the middle of it: rewind.
+    bool take(Slot thread, std::span<const u32> choices, Effect& effect);
+    // The same, and where the thread comes by: where it begins, where it jumps to, and where it stops.
+    bool take(Slot thread, std::span<const u32> choices, Effect& effect, std::vector<Passage>& way) {
+        way.assign(1, passage(thread));
+        way_ = &way;
+        const bool taken = take(thread, choices, effect);
+        way_ = nullptr;
+        if (taken && status(thread) == Status::ready) way.push_back(passage(thread));
+        return taken;
+    }
+    Passage passage(Slot thread) const { return {threads_[thread].state.frames, position(thread)}; }
+    std::span<const Address> held(Slot thread) const {
+        return std::span(threads_[thread].held.locks).first(threads_[thread].held.count);
+    }
     u32 position(Slot thread) const { return threads_[thread].frames[threads_[thread].state.frames - 1].pc; }
     bool paused(Slot thread) const { return threads_[thread].state.paused; }
     std::size_t trail_bytes() const { return trail_.size(); }
+    std::size_t memory_bytes() const {  // of the program, and what is known about them
+        std::size_t bytes = 0;
+        for (const Space& space : spaces_) bytes += space.bytes.size() + space.undefined.size() + space.pointers.size();
+        return bytes;
+    }
 
-    // Whether a thread that stays at a loop's guard would go round that loop for ever if nobody else did anything: whatever it
-    // chooses, it comes back to where it was, in every register, and has not changed memory. `on_the_way` is for what it touches in one round.
+    // Whether a thread that stays at a loop's guard would go round that loop for ever if nobody else did anything:
+    // whatever it chooses, it comes back to where it was, in every register, and has not changed memory. `on_the_way`
+    // is for what it touches in one round.
     bool spins(Slot thread, Accesses* on_the_way = nullptr);
 
+    // What a thread that has stopped stays at.
+    Guard stopped_at(Slot thread) const { return guard_at(code_.instructions[position(thread)]); }
     // Whether a thread stands before one access and its guards.
     bool at_guarded_access(Slot thread) const {
         const Thread& of = threads_[thread];
@@ -135,17 +119,25 @@ public:
     }
     // Take the step that a thread would take if the guards of its loops let it pass.
     void go_round(Slot thread) {
+        Effect effect;
         ignoring_loops_ = true;
-        step(thread, {});
+        take(thread, {}, effect);
         ignoring_loops_ = false;
     }
 
-    // Whether the program has ever looked at the address of a block as at a number, so that what blocks are called matters.
+    // Whether the program has ever looked at the address of a block as at a number, so that what blocks are called
+    // matters.
     bool addresses_matter() const { return addresses_matter_; }
 
+    bool has_fences() const {
+        return std::ranges::any_of(code_.instructions, [](const Instruction& in) { return in.op == Op::fence; });
+    }
     bool exited() const { return world_.exited; }
     bool failed() const { return world_.failed; }
-    const Failure& failure() const { return failure_; }
+    bool limited() const { return world_.limited; }  // a thread has met a limit and stays there
+    const Failure& failure() const { return world_.failed ? failure_ : limit_; }
+    // That of one of several threads that have failed or met a limit.
+    const Failure& failure(Slot thread) const { return failures_[thread]; }
 
     Mark mark() {
         ++epoch_;
@@ -164,12 +156,10 @@ public:
     const Object* object(Address address) const;
     bool read(Address address, std::span<u8> into) const;
     // The value of at most 8 bytes in an object; nothing if some of them were never written, or are not there.
-    std::optional<u64> defined_value(Address address, u64 size) const;
+    std::optional<u64> defined_value(Address address, u32 size) const;
     void poke(Address address, u32 size, u64 value);  // into an object; undone by `rewind`
-    std::vector<Operation> take_operations() {
-        forget_at_ = most_recorded;
-        return std::exchange(operations_, {});
-    }
+    Recording& recording() { return recorded_; }
+    bool set_recording(bool whether) { return std::exchange(recording_, whether); }  // and whether it did before
     u64 instructions_executed() const { return executed_; }
     std::vector<u8> state() const;  // everything that the future depends on, and more
     // The same without what cannot matter: see state.cpp.
@@ -177,12 +167,12 @@ public:
 
 private:
     struct Frame {
-        u64 saved;     // the epoch in which it was last saved or made
+        u64 saved;  // the epoch in which it was last saved or made
         u32 function;
-        u32 pc;        // where it goes on
-        u32 base;      // its registers
-        i32 result;    // the caller's register for what it returns
-        u32 stack;     // the newest stack object when it was called
+        u32 pc;      // where it goes on
+        u32 base;    // its registers
+        i32 result;  // the caller's register for what it returns
+        u32 stack;   // the newest stack object when it was called
     };
     struct ThreadState {
         u32 frames;    // how many are in use
@@ -191,7 +181,7 @@ private:
         u32 children;  // created so far
         u32 stack;     // number of the newest stack object (0: none)
         Status status;
-        bool paused;   // in the middle of a local computation
+        bool paused;  // in the middle of a local computation
     };
     struct Thread {
         u64 saved = 0;
@@ -203,12 +193,14 @@ private:
         std::vector<u8> pointers;    // which of them are pointers, if those are followed
     };
     struct World {
-        u64 threads;  // bit mask
-        bool several; // more than one thread was ever created
+        u64 threads;   // bit mask
+        bool several;  // more than one thread was ever created
         bool exited;
         bool failed;
+        bool limited;
     };
-    // Where globals, and what every thread has from the start, were ever written in words of 8 bytes, and what is there at the start.
+    // Where globals, and what every thread has from the start, were ever written in words of 8 bytes, and what is there
+    // at the start.
     struct Written {
         std::vector<u8> initial;
         std::vector<bool> known;
@@ -226,7 +218,18 @@ private:
         MemorySummary before;
     };
     enum class Stop : u8 { event, blocked, ended };
-    enum class Record : u8 { bytes, frame, thread, locks, memory, object_made, object_ended, thread_made, world };
+    enum class Record : u8 {
+        bytes,
+        frame,
+        thread,
+        locks,
+        memory,
+        object_made,
+        object_ended,
+        object_used_again,
+        thread_made,
+        world
+    };
     struct SavedRegister {
         u64 value;
         u64 undefined;
@@ -247,12 +250,12 @@ private:
         bool alive;
     };
 
+    class StateWriter;
+    template <bool Shadow, bool Pointers>
+    class Interpreter;
     template <bool Shadow, bool Pointers>
     Stop run(Slot slot, bool take);
-    Stop resume(Slot slot, bool take) {
-        if (options_.follow_pointers) return options_.uninitialised ? run<true, true>(slot, take) : run<false, true>(slot, take);
-        return options_.uninitialised ? run<true, false>(slot, take) : run<false, false>(slot, take);
-    }
+    Stop resume(Slot slot, bool take);
 
     std::vector<u64> place(Slot slot) const;
     u32 guard_of(Slot slot);
@@ -262,14 +265,38 @@ private:
     void touch_word(Slot owner, u64 word);
     void summarise_memory();
     MemorySummary summary_of(Slot owner, u64 word) const;
-    void save_world() { trail_.push(world_); trail_.push(Record::world); }
+    void save_world() {
+        trail_.push(world_);
+        trail_.push(Record::world);
+    }
     Object& make_object(Slot owner, u64 size, ObjectKind kind, i32 site);
     void end_object(Slot owner, u64 number, i32 pc);
+    // The blocks of a size that a thread has freed, in an order that depends on nothing else; and one of them as if it
+    // were new, with nothing in it.
+    std::vector<u64> freed_blocks(Slot slot, u64 size) const;
+    void use_again(u64 object, i32 site);
+    // A block that nobody has freed and nobody can find if a thread ends the process now, and how many there are.
+    struct Leak {
+        Address block;
+        u64 count;
+    };
+    std::optional<Leak> find_leak(Slot ending) const;
+    bool ends_last(Slot thread) const;  // whether all others have ended
     void push_frame(Slot slot, u32 function, i32 result);
     bool leaves_shared_objects(const Thread& thread, u32 down_to) const;
     void end_stack_objects(Slot slot, u32 down_to, i32 pc);
     Slot find_name(Slot parent, u32 child);
-    void start_thread(Slot slot, u32 function, std::span<const u64> arguments, std::span<const u64> undefined, std::span<const u8> pointers);
+    u64 joined_by(Slot joiner) const;
+    struct Room {
+        Slot slot;    // 0: there is none
+        bool reused;  // of a thread that was joined
+    };
+    Room room_for_child(Slot parent);
+    void make_thread_objects(Slot slot);
+    void renew_thread_objects(Slot slot);
+    void start_thread(Slot slot, u32 function, std::span<const u64> arguments, std::span<const u64> undefined,
+                      std::span<const u8> pointers);
+    void end_thread(Slot slot, i32 pc);
     void claim(Slot slot, Claim claim);
     void fail(Slot slot, Fault fault, Address address = 0, u64 size = 0);
     void note(u32 pc, Operation operation);
@@ -277,6 +304,8 @@ private:
 
     const Code& code_;
     const CodeFacts* facts_ = nullptr;
+    std::shared_ptr<const CodeFacts> own_facts_;  // if what threads hold is looked for
+    bool uses_again_ = false;                     // some allocation may give a block that was freed
     MachineOptions options_;
     World world_{};
     std::vector<Thread> threads_;
@@ -287,31 +316,23 @@ private:
     std::vector<TouchedWord> touched_;  // by the present step
     Trail trail_;
     u64 epoch_ = 1;
-    Failure failure_{};
+    Failure failure_{};              // the first
+    std::vector<Failure> failures_;  // of each thread that has failed or met a limit
+    Failure limit_{};
     u64 executed_ = 0;
     bool addresses_matter_ = false;
 
     // of the current step
-    Accesses accesses_;
+    Effect* effect_ = nullptr;
     std::span<const u32> choices_;
-    std::vector<u32> ranges_;
-    Waiting waiting_{};
-    u32 guard_accesses_ = 0;
-    bool assumes_ = false;
-    bool own_section_ = false;
-    bool varies_ = false;
-    bool section_ = false;
-    u64 expected_ = 0;
-    std::vector<Claim> claims_;
     bool guarded_ = false;         // the section is one access and its guards
     bool ignoring_loops_ = false;  // guards of loops let everyone pass
     u32 watched_ = 0;              // one of them, ...
     u64 passed_ = 0;               // ... and how often it has let someone pass
     bool recording_ = false;
     bool probing_ = false;
-    static constexpr std::size_t most_recorded = 20'000;
-    std::vector<Operation> operations_;
-    std::size_t forget_at_ = most_recorded;
+    std::vector<Passage>* way_ = nullptr;  // where it comes by, if somebody wants to know
+    Recording recorded_;
 };
 
 }  // namespace mazurka

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "vm/choices.hpp"
+#include "core/choices.hpp"
 #include "vm/machine.hpp"
 
 namespace mazurka {
@@ -46,31 +46,44 @@ std::vector<u64> Machine::place(Slot slot) const {
 // The guard that a thread does not get past.
 u32 Machine::guard_of(Slot slot) {
     ignoring_loops_ = false;
-    Next ahead;
-    next(slot, {}, ahead);
+    Effect ahead;
+    announce(slot, {}, ahead);
     ignoring_loops_ = true;
     return ahead.waiting ? ahead.waiting->pc : 0;
 }
 
 bool Machine::spins(Slot slot, Accesses* on_the_way) {
-    // An update to what is there already changes nothing.
-    const auto changes = [&](const Access& access) {
-        if (!access.writes) return false;
-        u64 value = 0;
-        return !access.reads || access.size > sizeof value || !read(access.address, {reinterpret_cast<u8*>(&value), access.size}) || value != access.before;
+    // A byte of memory, and which of its bits are undefined.
+    const auto content = [&](Address address) -> u64 {
+        const Object* found = object(address);
+        const u64 id = object_of(address), offset = address - (id << offset_bits);
+        if (found == nullptr || offset >= found->size) return everything;
+        const Space& space = spaces_[owner_of(id)];
+        return space.bytes[found->at + offset] | u64{space.undefined[found->at + offset]} << 8;
+    };
+    // What memory that is written held at first. It may change in the course of a round, as the owner of a lock does,
+    // but a round that leaves it changed has an effect.
+    std::map<Address, u64> first;
+    const auto remember = [&](const Access& access) {
+        if (!access.writes) return true;
+        if (access.size > most_places) return false;
+        for (Address at = access.address; at < access.address + access.size; ++at) first.try_emplace(at, content(at));
+        return true;
     };
     struct Visit {
         std::size_t place;
         std::vector<u32> choices;  // to try next
         Mark mark;
-        bool tried;                // whether there was a step from here
-        std::size_t touched;       // how much was touched before
+        bool tried;           // whether there was a step from here
+        std::size_t touched;  // how much was touched before
     };
     std::vector<Visit> path;
-    std::map<std::vector<u64>, std::size_t> seen;  // the places, numbered
-    std::vector<std::vector<std::size_t>> around;  // from each place: where steps lead that do not pass the guard
+    std::map<std::vector<u64>, std::size_t> seen;   // the places, numbered
+    std::vector<std::vector<std::size_t>> around;   // from each place: where steps lead that do not pass the guard
+    std::vector<std::vector<std::size_t>> changed;  // and where steps lead between places where memory is not as it was
+    std::vector<bool> clean;                        // whether it is, at each place
     Accesses touched;
-    const u64 threads = world_.threads;
+    Effect effect;
     const Mark before = mark();
     const bool recording = std::exchange(recording_, false);
     ignoring_loops_ = true;
@@ -78,28 +91,39 @@ bool Machine::spins(Slot slot, Accesses* on_the_way) {
     if (status(slot) == Status::stopped) {
         touch(slot);
         threads_[slot].state.status = Status::ready;
-        accesses_.clear();
+        effect_ = &effect;
         resume(slot, false);
     }
     // Depth first, over what it can choose.
     bool leaves = false;
     const auto arrive = [&] {
         // It runs without any event, for longer than a step may take.
-        if (world_.failed && failure_.thread == slot && failure_.fault == Fault::too_many_instructions) return;
-        if (status(slot) != Status::ready || world_.threads != threads || seen.size() == most_places) {
+        if (status(slot) == Status::failed && world_.limited && limit_.thread == slot &&
+            limit_.fault == Fault::too_many_instructions)
+            return;
+        if (status(slot) != Status::ready || effect.created != 0 || seen.size() == most_places) {
             leaves = true;
             return;
         }
-        const auto [here, added] = seen.try_emplace(place(slot), seen.size());
+        std::vector<u64> at = place(slot);
+        const std::size_t unchanged = at.size();
+        for (const auto& [address, held] : first)
+            if (const u64 now = content(address); now != held) at.insert(at.end(), {address, now});
+        const bool is_clean = at.size() == unchanged;
+        const auto [here, added] = seen.try_emplace(std::move(at), seen.size());
         if (!path.empty() && passed_ == 0) around[path.back().place].push_back(here->second);
+        if (!path.empty() && !is_clean && !clean[path.back().place]) changed[path.back().place].push_back(here->second);
         if (added) {
             path.push_back({here->second, {}, mark(), false, touched.size()});
             around.emplace_back();
+            changed.emplace_back();
+            clean.push_back(is_clean);
             return;
         }
         const auto again = std::ranges::find(path, here->second, &Visit::place);
         if (on_the_way != nullptr && again != path.end())
-            on_the_way->insert(on_the_way->end(), touched.begin() + static_cast<std::ptrdiff_t>(again->touched), touched.end());
+            on_the_way->insert(on_the_way->end(), touched.begin() + static_cast<std::ptrdiff_t>(again->touched),
+                               touched.end());
     };
     arrive();
     while (!leaves && !path.empty()) {
@@ -113,17 +137,21 @@ bool Machine::spins(Slot slot, Accesses* on_the_way) {
         visit.tried = true;
         const std::vector<u32> choices = visit.choices;
         passed_ = 0;
-        const Outcome outcome = step(slot, choices);
-        if (!advance(visit.choices, ranges_)) visit.choices.clear();
-        touched.insert(touched.end(), accesses_.begin(), accesses_.end());
-        leaves = outcome == Outcome::blocked || std::ranges::any_of(accesses_, changes);
-        if (!leaves) arrive();
+        announce(slot, choices, effect);
+        leaves = !effect.enabled || !std::ranges::all_of(effect.accesses, remember);
+        if (leaves) break;
+        passed_ = 0;
+        take(slot, choices, effect);
+        if (!advance(visit.choices, effect.ranges)) visit.choices.clear();
+        touched.insert(touched.end(), effect.accesses.begin(), effect.accesses.end());
+        arrive();
     }
     ignoring_loops_ = false;
     recording_ = recording;
     rewind(before);
-    // If it can go round another loop, it has left the one that it was in.
-    return !leaves && !has_cycle(around);
+    // If it can go round another loop, it has left the one that it was in; if it can go on without ever putting memory
+    // back, it has an effect.
+    return !leaves && !has_cycle(around) && !has_cycle(changed);
 }
 
 }  // namespace mazurka

@@ -51,8 +51,9 @@ public:
         if (size_ == buffer_.size()) buffer_.resize(2 * size_);
         buffer_[size_++] = word;
     }
-    // With `summarise`, sums of fingerprints stand for memory that is always there and for threads, as far as they do not depend on what
-    // blocks are called. Those of threads are kept for as long as the caller does not reset them, who knows which have moved.
+    // With `summarise`, sums of fingerprints stand for memory that is always there and for threads, as far as they do
+    // not depend on what blocks are called. Those of threads are kept for as long as the caller does not reset them,
+    // who knows which have moved.
     bool summarise = false;
     std::array<Fingerprint, max_slots> threads{};
 

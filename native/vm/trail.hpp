@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "vm/code.hpp"
+#include "core/types.hpp"
 
 namespace mazurka {
 

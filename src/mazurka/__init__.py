@@ -19,21 +19,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mazurka.checking import check, load, replay
+    from mazurka.constraining import find_schedules
     from mazurka.engines.stateful import StateProgress
     from mazurka.engines.stateless import Progress
     from mazurka.errors import InputError, MazurkaError
+    from mazurka.executions.schedule import Schedule
+    from mazurka.executions.trace import Trace
     from mazurka.program.program import Program
-    from mazurka.result import Bug, Executions, Race, Result, States, Verdict
-    from mazurka.schedule import Schedule
-    from mazurka.scheduling import find_schedules
-    from mazurka.trace import Trace
+    from mazurka.result import Bug, Executions, Finding, Limit, Race, Result, States, Verdict
 
     __version__: str
 
 __all__ = [
     "Bug",
     "Executions",
+    "Finding",
     "InputError",
+    "Limit",
     "MazurkaError",
     "Program",
     "Progress",
@@ -55,19 +57,21 @@ __all__ = [
 _HOMES = {
     "Bug": "mazurka.result",
     "Executions": "mazurka.result",
+    "Finding": "mazurka.result",
     "InputError": "mazurka.errors",
+    "Limit": "mazurka.result",
     "MazurkaError": "mazurka.errors",
     "Program": "mazurka.program.program",
     "Progress": "mazurka.engines.stateless",
     "Race": "mazurka.result",
     "Result": "mazurka.result",
-    "Schedule": "mazurka.schedule",
+    "Schedule": "mazurka.executions.schedule",
     "StateProgress": "mazurka.engines.stateful",
     "States": "mazurka.result",
-    "Trace": "mazurka.trace",
+    "Trace": "mazurka.executions.trace",
     "Verdict": "mazurka.result",
     "check": "mazurka.checking",
-    "find_schedules": "mazurka.scheduling",
+    "find_schedules": "mazurka.constraining",
     "load": "mazurka.checking",
     "replay": "mazurka.checking",
 }

@@ -5,44 +5,32 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from mazurka.engines import stateful, stateless
+from mazurka import options
+from mazurka.deadline import Deadline, OutOfTime
+from mazurka.engines import choosing, running, stateful, stateless
+from mazurka.engines.outcome import BEYOND, Found, Outcome
 from mazurka.errors import InputError
-from mazurka.program.program import Program
-from mazurka.result import Bug, Executions, Race, Result, States, Verdict
-from mazurka.schedule import Schedule, Transformations
+from mazurka.executions.schedule import Schedule, Transformations
+from mazurka.leeway import USUAL, Leeway
+from mazurka.program.program import Program, WeakOrder
+from mazurka.result import Bug, Executions, Finding, Limit, Race, Result, States, Verdict
+from mazurka.suppressions import STANDARD_STREAMS, Suppressions
+from mazurka.transforms.loops.staying import loops_stay
 
 if TYPE_CHECKING:
-    from mazurka.loops import LoopFate
-    from mazurka.replaying import Replay
-    from mazurka.transforms.lowering import Lowered
+    from mazurka.executions.trace import Trace, Wait
+    from mazurka.frontends.c import Compiled
+    from mazurka.machine.lowering import Lowered
+    from mazurka.transforms.loops.report import LoopFate
 
 Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
-ENGINES = ("stateless", "stateful")
-
-# The options of one engine, and why the other has no use for them. Nothing that was asked for is ignored in silence.
-_ONLY_STATELESS = {
-    "algorithm": "has --reduction instead (cpc, cycle-detection, unsound, none)",
-    "seed": "searches in a fixed order",
-    "no-commute": "tells states apart, not orders of updates",
-    "unroll": "needs no bound on loops: they end where they come back to a known state",
-    "races": "does not look for data races",
-    "max-executions": "counts states, which --max-states limits",
-    "max-steps": "has no limit on the length of executions",
-}
-_ONLY_STATEFUL = {
-    "reduction": "has --algorithm instead (pop, optimal, exhaustive, random)",
-    "exact": "stores no states",
-    "max-memory": "stores no states; --timeout and --max-executions limit it",
-    "max-states": "stores no states; --timeout and --max-executions limit it",
-}
-
 
 def load(
-    files: Files,
+    files: Files | Compiled,
     *,
     compiler_arguments: Sequence[str] = (),
     program_arguments: Sequence[str] = (),
@@ -50,39 +38,64 @@ def load(
     purity: bool = True,
     awaits: bool = True,
     unroll: int | None = None,
+    overflow: bool = True,
+    alignment: bool = True,
+    member_bounds: bool = True,
+    spurious: bool = False,
+    failing_malloc: bool = False,
+    reuse_addresses: bool = False,
+    nondet: str | None = None,
+    stdin: str | None = None,
+    compat: str | None = None,
 ) -> Program:
     """Compile C or C++ source files (or read .ll and .bc files) into one program, ready to be explored. `purity`,
-    `awaits` and `unroll` say what is done about its loops: see `transforms.prepare`."""
+    `awaits` and `unroll` say what is done about its loops: see `transforms.prepare`; the others, what is made of what C
+    leaves open, as for `check`."""
     from mazurka.transforms import prepare
 
-    _check_limits(unroll=unroll)
-    program = _compile(files, compiler_arguments, program_arguments, cc)
+    leeway = options.picked(Leeway, options.chosen(options.LEEWAY, locals()))
+    options.UNROLL.check(unroll)
+    program = _compile(files, compiler_arguments, program_arguments, cc, leeway)
     return prepare(program, purity=purity, awaits=awaits, unroll=unroll)
 
 
 def explain_loops(
-    files: Files,
+    files: Files | Compiled,
     *,
     compiler_arguments: Sequence[str] = (),
     program_arguments: Sequence[str] = (),
     cc: str | None = None,
 ) -> list[LoopFate]:
     """What becomes of each loop of a program, as `mazurka loops` tells it."""
-    from mazurka import loops
+    from mazurka.transforms.loops import report as loops
 
-    return loops.explain_loops(_compile(files, compiler_arguments, program_arguments, cc))
+    return loops.explain_loops(_compile(files, compiler_arguments, program_arguments, cc, USUAL))
 
 
 def check(
-    source: Program | Files,
+    source: Program | Files | Compiled,
     *,
     compiler_arguments: Sequence[str] = (),
     program_arguments: Sequence[str] = (),
     cc: str | None = None,
-    engine: str = "stateless",
+    engine: str = "auto",
     uninitialised: bool = True,
+    overflow: bool = True,
+    alignment: bool = True,
+    member_bounds: bool = True,
+    spurious: bool = False,
+    failing_malloc: bool = False,
+    reuse_addresses: bool = False,
+    nondet: str | None = None,
+    stdin: str | None = None,
+    compat: str | None = None,
+    leaks: bool = False,
+    any_status: bool = False,
     keep_going: bool = False,
     timeout: float | None = None,
+    races: str = "warn",
+    suppress_race: Sequence[str] | None = None,
+    allow_livelock: bool = False,
     progress: Callable[[stateless.Progress], None] | Callable[[stateful.StateProgress], None] | None = None,
     algorithm: str | None = None,
     seed: int | None = None,
@@ -90,8 +103,6 @@ def check(
     purity: bool = True,
     awaits: bool = True,
     unroll: int | None = None,
-    allow_livelock: bool = False,
-    races: str | None = None,
     max_executions: int | None = None,
     max_steps: int | None = None,
     reduction: str | None = None,
@@ -103,129 +114,114 @@ def check(
 
     `compiler_arguments` are what a C compiler takes (`["-DN=3", "-Iinclude"]`), `program_arguments` are the program's
     `argv[1]` and on. The engine "stateless" covers all executions, the engine "stateful" all states, also those of a
-    program that never ends. `engines.stateless.Options` and `engines.stateful.Options` say what their options do: what
-    comes after `progress` is for one of them, `reduction` and what follows for the latter. `purity`, `awaits` and
-    `unroll` say what is done about the loops of files, as for `load`; a `Program` is explored as it is. `progress` is
-    called about ten times a second, from the thread that called `check`. Ctrl-C ends the search with the verdict
-    "incomplete", or with the bug if it has found one. Raises `InputError` for whatever cannot be checked, and for
-    options that the engine has no use for.
+    program that never ends; "auto" takes the one that fits the options and the program. `mazurka check --help` says
+    what the options do, each under its name on the command line; those of one engine come after `progress`, `reduction`
+    and what follows for the latter. `purity`, `awaits` and `unroll` say what is done about the loops of files, as for
+    `load`; a `Program` is explored as it is. `progress` is called about ten times a second, from the thread that called
+    `check`. Ctrl-C ends the search with the verdict "incomplete", or with the bug if it has found one. Raises
+    `InputError` for whatever cannot be checked, and for options that the engine has no use for.
     """
-    _check_names(engine=(engine, ENGINES), algorithm=(algorithm, stateless.ALGORITHMS), races=(races, stateless.RACES))
-    _check_names(reduction=(reduction, stateful.REDUCTIONS))
-    if seed is not None and not 0 <= seed < 1 << 64:
-        raise InputError(f"seed must be a number of 64 bits, not {seed}")
-    _check_limits(timeout=timeout, unroll=unroll, max_executions=max_executions, max_steps=max_steps)
-    _check_limits(max_memory=max_memory, max_states=max_states)
-    asked = {
-        "algorithm": algorithm is not None,
-        "seed": seed is not None,
-        "no-commute": not commute,
-        "unroll": unroll is not None,
-        "races": races not in (None, "ignore"),
-        "max-executions": max_executions is not None,
-        "max-steps": max_steps is not None,
-        "reduction": reduction is not None,
-        "exact": exact,
-        "max-memory": max_memory is not None,
-        "max-states": max_states is not None,
-    }
-    other, useless = ("stateless", _ONLY_STATELESS) if engine == "stateful" else ("stateful", _ONLY_STATEFUL)
-    for option, why in useless.items():
-        if asked[option]:
-            raise InputError(f"--{option} is for --engine {other}; the engine {engine} {why}")
+    given = dict(locals())
+    chosen = options.chosen(options.SEARCH, given)
+    engine = options.fitting_engine(given)
+    compiling = {"compiler_arguments": compiler_arguments, "program_arguments": program_arguments, "cc": cc}
+    suppressions = Suppressions(chosen["suppress_race"])
+    checking = _Check(source, compiling, chosen, progress, options.picked(Leeway, chosen), suppressions)
+    return checking.states() if engine == "stateful" else checking.executions(hand_over=engine == "auto")
 
-    start = time.monotonic()
-    transforms = Transformations(purity, awaits, unroll)
-    if engine == "stateful":
-        transforms = Transformations() if isinstance(source, Program) else Transformations(purity=False, awaits=False)
-    program, lowered = _lower(source, compiler_arguments, program_arguments, cc, transforms)
-    watch: Callable[[Any], None] | None = progress
-    coverage: Executions | States
-    racing: tuple[Schedule, ...] = ()
-    if engine == "stateful":
-        visited = stateful.explore(
-            lowered,
-            stateful.Options(
-                reduction=reduction or "cpc",
-                exact=exact,
-                uninitialised=uninitialised,
-                keep_going=keep_going,
-                timeout=timeout,
-                max_memory=max_memory,
-                max_states=max_states,
-            ),
-            watch,
+
+@dataclass(slots=True)
+class _Check:
+    """What is to be checked, and how; since when, and until when, which is settled as soon as the program is there."""
+
+    source: Program | Files | Compiled
+    compiling: dict[str, Any]
+    chosen: dict[str, Any]
+    progress: Callable[[Any], None] | None
+    leeway: Leeway
+    suppressions: Suppressions
+    start: float = field(default_factory=time.monotonic)
+    deadline: Deadline | None = None
+
+    def executions(self, hand_over: bool) -> Result:
+        """The answer of the stateless engine; or, with `hand_over`, of the other one if the program does not end."""
+        transforms = Transformations(*(self.chosen[name] for name in ("purity", "awaits", "unroll")))
+        program, lowered = _lower(self.source, **self.compiling, transforms=transforms, leeway=self.leeway)
+        hand_over = hand_over and (not isinstance(self.source, Program) or stateful.fits(lowered))
+        self.deadline = self.deadline or Deadline.after(self.chosen["timeout"])
+        chosen = options.picked(stateless.Options, self.chosen)
+        if hand_over and loops_stay(program):
+            if endless := choosing.endless_at(lowered, self.deadline):
+                return self.hand_over(endless)
+            chosen = replace(chosen, max_steps=min(chosen.max_steps, choosing.MOST_STEPS))
+        passes_over = self._suppressing(program, lowered, transforms)
+        outcome = stateless.explore(lowered, chosen, self.deadline, self.progress, passes_over, until_endless=hand_over)
+        outcome = replace(outcome, coverage=replace(outcome.coverage, unroll=self.chosen["unroll"]))
+        result = self._judge(program, lowered, outcome.after(transforms, self.leeway), max_steps=chosen.max_steps)
+        endless_limit = result.limit is not None and result.limit.kind == "too_many_steps"
+        if hand_over and endless_limit and result.bug is None and outcome.reason == BEYOND:
+            assert result.limit is not None
+            return self.hand_over(result.limit.message.partition(";")[0], result.races)
+        return result
+
+    def hand_over(self, why: str, races: Sequence[Race] = ()) -> Result:
+        """The answer of the stateful engine about a program that does not seem to end; `races` are the data races that
+        the stateless one has met. If there are too many states, it may be that one can do it after all."""
+        result = self.states(why)
+        if result.verdict is Verdict.INCOMPLETE and result.states.exhausted:
+            executions = self.executions(hand_over=False)
+            if executions.verdict is not Verdict.INCOMPLETE:
+                return executions
+            races = executions.races
+        return replace(result, races=_distinct([*races, *result.races]), seconds=time.monotonic() - self.start)
+
+    def states(self, why: str | None = None) -> Result:
+        """The answer of the stateful engine, and `why` it was left to that one."""
+        is_file = not isinstance(self.source, Program)
+        transforms = Transformations(purity=False, awaits=False) if is_file else Transformations()
+        program, lowered = _lower(self.source, **self.compiling, transforms=transforms, leeway=self.leeway)
+        self.deadline = self.deadline or Deadline.after(self.chosen["timeout"])
+        chosen, left = options.picked(stateful.Options, self.chosen), why is not None
+        passes_over = self._suppressing(program, lowered, transforms)
+        outcome = stateful.explore(lowered, chosen, self.deadline, self.progress, passes_over, until_growth=left)
+        outcome = replace(outcome, coverage=replace(outcome.coverage, handed_over=why))
+        return self._judge(program, lowered, outcome.after(transforms, self.leeway))
+
+    def _suppressing(self, program: Program, lowered: Lowered, transforms: Transformations) -> _Suppressing | None:
+        if not self.suppressions and STANDARD_STREAMS.isdisjoint(program.globals):
+            return None
+        return _Suppressing(program, lowered, self.suppressions, transforms, self.chosen["uninitialised"])
+
+    def _judge(
+        self, program: Program, lowered: Lowered, outcome: Outcome[Executions] | Outcome[States], **other: Any
+    ) -> Result:
+        """What a search has found, as an answer; it may have been a search with `other` options than those chosen."""
+        assert self.deadline is not None
+        judging = {option.keyword: self.chosen[option.keyword] for option in options.JUDGING} | other
+        told = _tell(program, lowered, outcome, self.deadline.extended(), judging)
+        looked_for_races = self.chosen["races"] != "ignore"
+        if self.chosen["keep_going"] and self.chosen["races"] == "error":
+            told = replace(told, bugs=_distinct_bugs([*told.bugs, *map(_finding, told.races)]))
+        return Result.judged(
+            bug=told.bug,
+            limit=told.limit,
+            reason=outcome.reason or told.stopped,
+            coverage=outcome.coverage,
+            seconds=time.monotonic() - self.start,
+            trace=told.trace,
+            schedule=told.schedule,
+            races=told.races,
+            weak_orders=_weak_orders(program),
+            left_out=program.left_out,
+            suppressed=self.suppressions.races,
+            suppressions=self.suppressions.uses if looked_for_races else (),
+            bugs=told.bugs,
+            left=told.left,
         )
-        coverage, failure, kind, reason = visited.states, visited.failure, visited.kind, visited.reason
-        bounded = False
-    else:
-        explored = stateless.explore(
-            lowered,
-            stateless.Options(
-                algorithm=algorithm or "pop",
-                seed=seed,
-                commute=commute,
-                races=races or "warn",
-                uninitialised=uninitialised,
-                allow_livelock=allow_livelock,
-                keep_going=keep_going,
-                timeout=timeout,
-                max_executions=max_executions,
-                max_steps=max_steps or stateless.MAX_STEPS,
-            ),
-            watch,
-        )
-        coverage, failure, kind = replace(explored.executions, unroll=unroll), explored.failure, explored.kind
-        reason, bounded, racing = explored.reason, coverage.bounded > 0, explored.races
-
-    def replayed(schedule: Schedule) -> Replay:
-        from mazurka.replaying import replay_schedule
-
-        try:
-            return replay_schedule(
-                program,
-                lowered,
-                schedule,
-                uninitialised=uninitialised,
-                allow_livelock=allow_livelock,
-                max_steps=max_steps or stateless.MAX_STEPS,
-            )
-        except InputError as error:
-            raise AssertionError(f"what the search found cannot be replayed: {error}") from error
-
-    schedule = replace(failure, transforms=transforms) if failure is not None else None
-    bug = obstacle = trace = None
-    races_told: list[Race] = []
-    try:
-        if schedule is not None:
-            shown = replayed(schedule)
-            bug, obstacle = _judged(shown)
-            trace = shown.trace
-            if bug is None and obstacle is None:
-                raise AssertionError("the bug that the search found does not show when its schedule is replayed")
-        for race in racing:
-            told = replayed(replace(race, transforms=transforms)).race
-            assert told is not None
-            races_told.append(told)
-    except KeyboardInterrupt:
-        reason = reason or "interrupted"
-        if schedule is not None and trace is None:
-            assert kind is not None
-            bug, obstacle = _untold(lowered, schedule, kind, uninitialised)
-    return Result(
-        verdict=Verdict.BUG if bug else Verdict.INCOMPLETE if obstacle or reason or bounded else Verdict.OK,
-        bug=bug,
-        coverage=coverage,
-        seconds=time.monotonic() - start,
-        trace=trace,
-        schedule=schedule,
-        reason=obstacle or reason,
-        races=_distinct(races_told),
-    )
 
 
 def replay(
-    source: Program | Files,
+    source: Program | Files | Compiled,
     schedule: Schedule,
     *,
     compiler_arguments: Sequence[str] = (),
@@ -233,130 +229,239 @@ def replay(
     cc: str | None = None,
     allow_livelock: bool = False,
     uninitialised: bool = True,
+    leaks: bool = False,
+    any_status: bool = False,
     max_steps: int | None = None,
 ) -> Result:
     """Execute a program once more, exactly as `schedule` says, after the same transformations. The result is about this
     one execution: a bug if it shows one, incomplete if it meets a limit of Mazurka or the bound on loops, or if the
     schedule ends before the program does. Raises `InputError` for a schedule that does not fit the program."""
-    from mazurka.replaying import replay_schedule
+    from mazurka.executions.replaying import replay_schedule
 
+    judging = options.chosen(options.JUDGING, locals())
     start = time.monotonic()
     transforms = schedule.transforms if not isinstance(source, Program) else Transformations()
-    program, lowered = _lower(source, compiler_arguments, program_arguments, cc, transforms, schedule.inputs)
-    replayed = replay_schedule(
-        program,
-        lowered,
-        schedule,
-        uninitialised=uninitialised,
-        allow_livelock=allow_livelock,
-        max_steps=max_steps or stateless.MAX_STEPS,
-    )
-    bug, reason = _judged(replayed)
-    if not replayed.ended and bug is None:
-        reason = "the schedule ends before the program does"
-    return Result(
-        verdict=Verdict.BUG if bug else Verdict.INCOMPLETE if reason or replayed.bounded else Verdict.OK,
-        bug=bug,
+    leeway, inputs = schedule.leeway, schedule.inputs
+    program, lowered = _lower(source, compiler_arguments, program_arguments, cc, transforms, leeway, inputs)
+    replayed = replay_schedule(program, lowered, schedule, **judging)
+    end = replayed.end
+    early = not end.ended and end.bug is None
+    return Result.judged(
+        bug=end.bug,
+        limit=end.limit,
+        reason="the schedule ends before the program does" if early else None,
         coverage=Executions(
             algorithm="replay",
-            complete=int(replayed.ended and not replayed.blocked),
-            blocked=int(replayed.blocked),
-            bounded=int(replayed.bounded),
-            assumed=int(replayed.assumed),
+            finished=end.ended,
+            complete=int(end.ended and not end.blocked),
+            blocked=int(end.blocked),
+            bounded=int(end.bounded),
+            assumed=int(end.assumed),
             unroll=schedule.transforms.unroll,
         ),
         seconds=time.monotonic() - start,
         trace=replayed.trace,
         schedule=schedule,
-        reason=reason,
+        weak_orders=_weak_orders(program),
+        left_out=program.left_out,
+        left=end.left,
     )
 
 
-def _judged(replayed: Replay) -> tuple[Bug | None, str | None]:
-    """The bug of an execution, or else the limit that it meets: of a program that needs more room than there is, nobody
-    can say that it is wrong."""
-    from mazurka.faults import LIMITS
+@dataclass(frozen=True, slots=True)
+class _Suppressing:
+    """Says of the schedule of a data race whether nobody wants to hear of it."""
 
-    if replayed.bug is not None and replayed.fault in LIMITS:
-        return None, replayed.bug.message
-    return replayed.bug, None
+    program: Program
+    lowered: Lowered
+    suppressions: Suppressions
+    transforms: Transformations
+    uninitialised: bool
+
+    def __call__(self, race: Schedule) -> bool:
+        from mazurka.executions.replaying import tell_race
+
+        schedule = replace(race, transforms=self.transforms)
+        return self.suppressions.match(
+            tell_race(self.program, self.lowered, schedule, uninitialised=self.uninitialised)
+        )
 
 
-def _untold(lowered: Lowered, schedule: Schedule, kind: str, uninitialised: bool) -> tuple[Bug | None, str | None]:
-    """The same of an execution that nobody waits to see replayed."""
-    from mazurka.faults import LIMITS
-    from mazurka.replaying import failure_of
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a search has found, in words: the first bug, or else the `limit` that an execution met: of a program that
+    needs more room or time than there is, nobody can say that it is wrong. `left` are threads that still wait when
+    `main` returns. `stopped`: why it is not all told."""
 
-    count = len(schedule.steps)
-    where = f"{count:,} step{'' if count == 1 else 's'} from the start; interrupted before it could be told in words"
-    if kind != "failure":
-        return Bug(kind, f"a failure ({kind}) was found, {where}", None, None, None), None
-    failed = failure_of(lowered, schedule, uninitialised=uninitialised)
-    assert failed is not None
-    if failed.fault in LIMITS:
-        return None, f"a limit of Mazurka ({failed.fault.replace('_', ' ')}) was met, {where}"
-    return Bug(failed.kind, f"a failure ({failed.kind}) was found, {where}", None, None, None), None
+    schedule: Schedule | None
+    bug: Bug | None = None
+    limit: Limit | None = None
+    trace: Trace | None = None
+    races: tuple[Race, ...] = ()
+    left: tuple[Wait, ...] = ()
+    stopped: str | None = None
+    bugs: tuple[Finding, ...] = ()
+
+
+def _tell(
+    program: Program,
+    lowered: Lowered,
+    outcome: Outcome[Executions] | Outcome[States],
+    deadline: Deadline,
+    judging: dict[str, Any],
+) -> _Told:
+    """Replay what was found. Whoever has no more patience, time or memory gets as much as there is."""
+    from mazurka.executions.replaying import replay_schedule, tell_race
+
+    found = outcome.bug or outcome.limit
+    told = _Told(None if found is None else found.schedule)
+    races: list[Race] = []
+    others: list[Finding] = []
+    try:
+        if found is not None:
+            shown = replay_schedule(
+                program, lowered, found.schedule, failing=found.thread, deadline=deadline, **judging
+            )
+            told = replace(told, bug=shown.end.bug, limit=shown.end.limit, trace=shown.trace)
+            if told.bug is None and (told.limit is None or outcome.bug is not None):
+                raise AssertionError("what the search found does not show when its schedule is replayed")
+        elif outcome.left is not None:
+            shown = replay_schedule(program, lowered, outcome.left, deadline=deadline, **judging)
+            told = replace(told, left=shown.end.left)
+        for race in outcome.races:
+            uninitialised = judging["uninitialised"]
+            races.append(tell_race(program, lowered, race, uninitialised=uninitialised, deadline=deadline))
+        for other in outcome.others:
+            shown = replay_schedule(
+                program, lowered, other.schedule, failing=other.thread, deadline=deadline, **judging
+            )
+            if shown.end.bug is not None:  # (a thread that met a limit, after another one had failed, shows none)
+                others.append(Finding(shown.end.bug, other.executions, other.schedule, shown.trace))
+    except InputError as error:
+        raise AssertionError(f"what the search found cannot be replayed: {error}") from error
+    except KeyboardInterrupt:
+        told = replace(told, stopped=running.INTERRUPTED)
+    except OutOfTime:
+        told = replace(told, stopped=deadline.reason)
+    except MemoryError:
+        told = replace(told, stopped=running.NO_MEMORY)
+    if told.stopped is not None and found is not None and told.trace is None:
+        told = _untold(told, found, outcome.bug is not None)
+    if told.bug is not None:  # (also where the search met a limit, and a replay shows that it is a livelock)
+        assert found is not None
+        first = Finding(told.bug, found.executions, told.schedule, told.trace)
+        told = replace(told, bugs=_distinct_bugs([first, *others]))
+    return replace(told, races=_distinct(races))
+
+
+def _finding(race: Race) -> Finding:
+    second = race.second
+    return Finding(Bug("race", str(race), second.file, second.line, second.thread), None, race.schedule)
+
+
+def _distinct_bugs(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The search tells code and threads apart. For a person, the kind, the place and the message count."""
+    distinct: dict[tuple[Any, ...], Finding] = {}
+    for finding in findings:
+        bug = finding.bug
+        key = bug.kind, bug.file, bug.line, bug.message
+        first = distinct.setdefault(key, finding)
+        if first is not finding and first.executions is not None and finding.executions is not None:
+            # (At most: an execution in which threads fail alike, but not in the same call, counts for each.)
+            distinct[key] = replace(first, executions=first.executions + finding.executions)
+    return tuple(distinct.values())
+
+
+def _untold(told: _Told, found: Found, is_bug: bool) -> _Told:
+    """The bug or the limit of an execution that was not replayed to its end."""
+    count, kind = len(found.schedule.steps), found.kind
+    where = f"{count:,} step{'' if count == 1 else 's'} from the start; {told.stopped} before it could be told in words"
+    if is_bug:
+        return replace(told, bug=Bug(kind, f"a failure ({kind}) was found, {where}", None, None, None))
+    return replace(told, limit=Limit(kind, f"a limit of Mazurka ({kind.replace('_', ' ')}) was met, {where}"))
 
 
 def _distinct(races: Sequence[Race]) -> tuple[Race, ...]:
     """The search tells instructions apart. For a person, one race in the same lines on the same variable is enough."""
-    distinct: dict[tuple[object, ...], Race] = {}
+    distinct: dict[tuple[Any, ...], Race] = {}
     for race in races:
-        distinct.setdefault((race.object, frozenset((race.first.place, race.second.place))), race)
+        distinct.setdefault(race.identity, race)
     return tuple(distinct.values())
 
 
-def _check_names(**names: tuple[str | None, Sequence[str]]) -> None:
-    for option, (name, known) in names.items():
-        if name is not None and name not in known:
-            raise InputError(f"{option} can be {', '.join(known)}, not {name!r}")
+def _weak_orders(program: Program) -> tuple[WeakOrder, ...]:
+    from mazurka.program.orders import find_weak_orders
 
-
-def _check_limits(**limits: float | None) -> None:
-    for name, limit in limits.items():
-        if limit is not None and limit <= 0:
-            raise InputError(f"{name} must be above 0, not {limit}")
+    return find_weak_orders(program) if program.weak_orders is None else program.weak_orders
 
 
 def _compile(
-    files: Files,
+    files: Files | Compiled,
     compiler_arguments: Sequence[str],
     program_arguments: Sequence[str],
     cc: str | None,
+    leeway: Leeway,
     inputs: bool = False,
 ) -> Program:
-    from mazurka.frontends.c import load_c_program
+    from mazurka.frontends.c import Compiled, load_c_program
 
     return load_c_program(
-        file_names(files),
+        file_list(files) if not isinstance(files, Compiled) else files,
         compiler_arguments=compiler_arguments,
         program_arguments=program_arguments,
         cc=cc,
+        leeway=leeway,
         inputs=inputs,
     )
 
 
-def file_names(files: Files) -> list[str]:
+def printed(source: Files | Compiled, *, program_arguments: Sequence[str] = ()) -> str:
+    """What a program prints, in one of its executions. Raises `InputError` if it fails."""
+    from mazurka.executions import once
+
+    return once.printed(*_lower(source, (), program_arguments, None, Transformations(), USUAL))
+
+
+def file_list(files: Files) -> list[str | os.PathLike[str]]:
     """A file or several, as a list."""
-    paths = [files] if isinstance(files, str | os.PathLike) else files
-    return [os.fspath(path) for path in paths]
+    return [files] if isinstance(files, str | os.PathLike) else list(files)
+
+
+def file_names(files: Files) -> list[str]:
+    return [os.fspath(path) for path in file_list(files)]
 
 
 def _lower(
-    source: Program | Files,
+    source: Program | Files | Compiled,
     compiler_arguments: Sequence[str],
     program_arguments: Sequence[str],
     cc: str | None,
     transforms: Transformations,
+    leeway: Leeway,
     inputs: bool = False,
 ) -> tuple[Program, Lowered]:
+    from mazurka.frontends.c import with_arguments
+    from mazurka.machine.lowering import lower
+    from mazurka.program.validate import InvalidProgram
     from mazurka.transforms import prepare
-    from mazurka.transforms.lowering import lower
 
+    if not isinstance(source, Program | str | os.PathLike | Sequence):
+        key = transforms, leeway, inputs, len(program_arguments)
+        if key not in source.kept:
+            program = prepare(_compile(source, (), program_arguments, None, leeway, inputs), **asdict(transforms))
+            source.kept[key] = program, lower(program)
+        program, lowered = source.kept[key]
+        called = with_arguments(program, program_arguments)
+        return called, replace(lowered, code=lowered.code_of(called))
     if not isinstance(source, Program):
-        source = prepare(_compile(source, compiler_arguments, program_arguments, cc, inputs), **asdict(transforms))
-    elif transforms != Transformations():
-        raise InputError(
-            "purity, awaits and unroll are for files: a Program is explored as it is (mazurka.load takes these options)"
-        )
-    return source, lower(source)
+        program = _compile(source, compiler_arguments, program_arguments, cc, leeway, inputs)
+        prepare(program, **asdict(transforms))
+        return program, lower(program)
+    if transforms != Transformations() or leeway != USUAL:
+        words = [option.keyword for option in (*options.LOOPS, *options.LEEWAY)]
+        told = f"{', '.join(words[:-1])} and {words[-1]}"
+        raise InputError(f"{told} are for files: a Program is explored as it is (mazurka.load takes these options)")
+    try:
+        return source, lower(source)
+    except InvalidProgram as error:
+        raise InputError(f"not a well-formed program: {error}") from None

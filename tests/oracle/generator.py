@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
 from hypothesis import strategies as st
 
 from mazurka.program.builder import FunctionBuilder, ProgramBuilder
-from mazurka.program.instructions import Constant, GlobalAddress, Predicate, Register, UpdateOp, Value
+from mazurka.program.instructions import Constant, GlobalAddress, Ordering, Predicate, Register, UpdateOp, Value
 from mazurka.program.program import Program
 from mazurka.program.types import I8, I32, PTR
 
@@ -334,8 +335,144 @@ def random_section_shape(source: random.Random) -> Shape:
     return Shape(tuple(map(tuple, threads)), joined=joined, library=library, together=together)
 
 
-def build(shape: Shape) -> Program:
-    """The program of a shape."""
+# The orders that an access can have; common ones more often.
+LOAD_ORDERS = ["relaxed", "relaxed", "acquire", "seq_cst"]
+STORE_ORDERS = ["relaxed", "relaxed", "release", "seq_cst"]
+UPDATE_ORDERS = ["relaxed", "relaxed", "acquire", "release", "acq_rel", "seq_cst"]
+READING_UPDATES = ["add", "exchange", "compare-exchange"]
+
+
+def random_order_shape(source: random.Random) -> Shape:
+    """Threads that access data plainly and tell each other about it by flags, with all memory orders, by awaits,
+    updates, locks and sections. What should be atomic is not, now and then, and the other way round."""
+    data, flags = source.choice([["x"], ["x", "y"]]), source.choice([["z"], ["z", "w"], ["z", "w"]])
+    mixed = source.choice([0.0, 0.1, 0.3])
+
+    def access(plain: bool) -> Operation:
+        if plain != (source.random() < mixed):
+            return (source.choice(["load", "store"]), "plain")
+        kind = source.choice(["load", "load", "store", "store", "store", "quiet add", "quiet add", *READING_UPDATES])
+        orders = LOAD_ORDERS if kind == "load" else STORE_ORDERS if kind == "store" else UPDATE_ORDERS
+        return (kind, source.choice(orders))
+
+    def operation(depth: int) -> Operation:
+        value = source.choice([0, 1, 1, 1, 2])
+        kinds = ["data"] * 6 + ["flag"] * 5 + ["await"] * 3 + ["section", "free"] + ["critical", "if"] * depth
+        match source.choice(kinds):
+            case "data":
+                return ("ordered", *access(True), source.choice(data), value)
+            case "flag":
+                return ("ordered", *access(False), source.choice(flags), value)
+            case "await":
+                kind = source.choice(["load", "load", "load", *READING_UPDATES])
+                order = source.choice([*LOAD_ORDERS, "plain"] if kind == "load" else UPDATE_ORDERS)
+                condition = (source.choice(["eq", "ne", "ne"]), source.choice([0, 0, 1]))
+                # Rounds in vain change nothing.
+                if kind == "add":
+                    value = 0
+                elif kind == "exchange":
+                    condition = ("ne", value)
+                elif kind == "compare-exchange" and condition[0] == "eq":
+                    value = condition[1]
+                elif kind == "compare-exchange":
+                    value = condition[1] + 1
+                return ("await ordered", kind, order, source.choice([*flags, *flags, *data]), value, condition)
+            case "section":
+                return ("section", source.choice(flags), source.choice([*flags, *data]), value)
+            case "free":
+                return (source.choice(["publish", "use published", "free published"]),)
+            case "critical":
+                return ("critical", source.choice(MUTEXES), tuple(operation(0) for _ in range(source.randrange(1, 3))))
+            case _:
+                return ("if last", value, tuple(operation(0) for _ in range(source.randrange(1, 3))))
+
+    count = source.choice([2, 3, 3, 4])
+    threads: list[list[Operation]] = [[] for _ in range(count)]
+    for _ in range(source.randrange(count + 1, 10)):
+        threads[source.choice([0, *range(1, count), *range(1, count)])].append(operation(1))
+    return Shape(tuple(map(tuple, threads)), source.random() < 0.15, source.randrange(count), source.random() < 0.5)
+
+
+FENCE_ORDERS = ["acquire", "release", "acq_rel", "seq_cst"]
+FAILURE_ORDERS = ["relaxed", "relaxed", "acquire", "seq_cst"]
+
+
+def random_fence_shape(source: random.Random) -> Shape:
+    """Threads that pass on messages about data by flags, mostly relaxed ones, with fences of all kinds before and
+    after: whole hand-overs, which work, and parts of them, which work by luck."""
+    data, flags = ["x"], source.choice([["z"], ["z"], ["z", "w"]])
+    weak = source.choice([0.6, 0.9])  # how often an access is relaxed
+    fences = source.choice([0.5, 0.8])  # how often there is a fence where one might be
+
+    def order(orders: list[str]) -> str:
+        return "relaxed" if source.random() < weak else source.choice(orders)
+
+    def fence(*orders: str) -> list[Operation]:
+        return [("fence", source.choice([*orders, *orders, *FENCE_ORDERS]))] if source.random() < fences else []
+
+    def touch() -> Operation:
+        return ("ordered", source.choice(["load", "store"]), "plain", source.choice(data), 1)
+
+    def send() -> list[Operation]:
+        flag, value = source.choice(flags), source.choice([1, 1, 2])
+        match source.choice(["store", "store", "quiet add", "exchange", "add", "swap"]):
+            case "store":
+                told: Operation = ("ordered", "store", order(STORE_ORDERS), flag, value)
+            case "swap":
+                told = ("ordered swap", order(UPDATE_ORDERS), source.choice(FAILURE_ORDERS), flag, value - 1, value)
+            case kind:
+                told = ("ordered", kind, order(UPDATE_ORDERS), flag, value)
+        return [*fence("release"), told]
+
+    def receive() -> list[Operation]:
+        flag, value = source.choice(flags), source.choice([1, 1, 2])
+        kind = source.choice(["load", "await", "await", "exchange", "add", "swap", "await swap"])
+        match kind:
+            case "load":
+                got: Operation = ("ordered", "load", order(LOAD_ORDERS), flag, 0)
+            case "await":
+                got = ("await ordered", "load", order(LOAD_ORDERS), flag, 0, source.choice([("eq", value), ("ne", 0)]))
+            case "swap":
+                got = ("ordered swap", order(UPDATE_ORDERS), source.choice(FAILURE_ORDERS), flag, value, value + 1)
+            case "await swap":
+                return [
+                    (kind, order(UPDATE_ORDERS), source.choice(FAILURE_ORDERS), flag, value, value + 1),
+                    *fence("acquire"),
+                    touch(),
+                ]
+            case _:
+                got = ("ordered", kind, order(UPDATE_ORDERS), flag, 1)
+        inside = [*fence("acquire"), touch()]
+        if kind != "await" and source.random() < 0.8:
+            return (
+                [got, ("if last", value, tuple(inside))]
+                if source.random() < 0.7
+                else [got, *fence("acquire"), ("if last", value, tuple(inside))]
+            )
+        return [got, *inside]
+
+    def part() -> list[Operation]:
+        match source.choice(["send", "send", "receive", "receive", "both", "touch", "fence"]):
+            case "send":
+                return [*([touch()] if source.random() < 0.7 else []), *send()]
+            case "receive":
+                return receive()
+            case "both":
+                return [*receive(), *send()]
+            case "touch":
+                return [touch()]
+            case _:
+                return [("fence", source.choice(FENCE_ORDERS))]
+
+    count = source.choice([3, 3, 3, 4])
+    threads: list[list[Operation]] = [[] for _ in range(count)]
+    for index in [*range(1, count), *source.choices(range(count), k=source.choice([0, 1, 2]))]:
+        threads[index] += part()
+    return Shape(tuple(map(tuple, threads)), source.random() < 0.2, source.randrange(count))
+
+
+def build(shape: Shape, finish: Callable[[FunctionBuilder, dict[str, Value]], None] | None = None) -> Program:
+    """The program of a shape; `finish` writes what main does last."""
     builder = ProgramBuilder()
     variables: dict[str, Value] = {}
     if shape.together:
@@ -359,6 +496,8 @@ def build(shape: Shape) -> Program:
         _Body(f, variables).run(shape.threads[0])
         for handle in handles[: shape.joined]:
             f.join(handle)
+        if finish is not None:
+            finish(f, variables)
     for function in builder.program.functions.values():
         function.library = shape.library
     return builder.build()
@@ -410,6 +549,30 @@ class _Body:
                     found = self.access(access, variables[name], value)
                     f.assume(self.condition(condition, found), "loop")
                 self.last = found
+            case ("ordered", kind, ordering, name, value):
+                if kind == "store":
+                    f.store(variables[name], value, ordering=ordering)
+                elif kind == "quiet add":
+                    f.update("add", variables[name], value, used=False, ordering=ordering)
+                else:
+                    self.last = self.access(kind, variables[name], value, ordering)
+            case ("await ordered", kind, ordering, name, value, condition):
+                with f.atomic(guarded=True):
+                    found = self.access(kind, variables[name], value, ordering)
+                    f.assume(self.condition(condition, found), "loop")
+                self.last = found
+            case ("fence", ordering):
+                f.fence(ordering)
+            case ("ordered swap", ordering, failure, name, expected, desired):
+                self.last = f.compare_exchange(variables[name], expected, desired, ordering=ordering, failure=failure)[
+                    0
+                ]
+            case ("await swap", ordering, failure, name, expected, desired):
+                with f.atomic(guarded=True):
+                    self.last, success = f.compare_exchange(
+                        variables[name], expected, desired, ordering=ordering, failure=failure
+                    )
+                    f.assume(success, "loop")
             case ("byte store", name, value):
                 f.store(f.offset(variables[name], 1), value, type=I8)
             case ("byte load", name):
@@ -508,15 +671,15 @@ class _Body:
         else:
             self.f.await_(condition, "variable", object)
 
-    def access(self, kind: str, address: Value, value: int) -> Value:
-        """An access that an await makes; the result is what it found there."""
+    def access(self, kind: str, address: Value, value: int, ordering: Ordering | None = None) -> Value:
+        """One that reads; the result is what it found there."""
         match kind:
             case "load":
-                return self.f.load(address)
+                return self.f.load(address, ordering=ordering or "plain")
             case "compare-exchange":
-                return self.f.compare_exchange(address, value, 2)[0]
+                return self.f.compare_exchange(address, value, 2, ordering=ordering or "seq_cst")[0]
             case _:
-                return self.f.update(cast(UpdateOp, kind), address, value)
+                return self.f.update(cast(UpdateOp, kind), address, value, ordering=ordering or "seq_cst")
 
     def condition(self, condition: Condition, found: Value) -> Value:
         f = self.f

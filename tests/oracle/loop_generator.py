@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mazurka.program.builder import FunctionBuilder, ProgramBuilder
+from mazurka.program.builder import NULL, FunctionBuilder, ProgramBuilder
 from mazurka.program.instructions import Constant, Value
 from mazurka.program.program import Program
 from mazurka.program.types import I8, I32, I64, PTR, Type
@@ -36,12 +36,13 @@ Condition = tuple[Any, ...]
 class LoopShape:
     """A program: what each thread does, and the functions that they call. Thread 0 is main, which creates the others
     first and, if `joins`, waits for them at the end. Each thread has three local variables; those in `undefined` have
-    no value at first."""
+    no value at first. `count` is what the counter holds at first."""
 
     threads: tuple[Body, ...]
     helpers: tuple[Body, ...] = ()
     joins: bool = False
     undefined: str = ""
+    count: int = 0
 
 
 # ---------------------------------------------------------------------------------------------------- making them up
@@ -66,9 +67,13 @@ class _Inventor:
         self.rarities = [kind for kind in ("choose", "locked", "switch", "atomic") if source.random() < 0.2]
         self.writes = source.choice([0.0, 0.1, 0.3])
         self.helpers = source.choice([0, 0, 0, 1, 2])
+        self.peeks = 0.0  # how likely it is that somebody looks into what was published
+        self.tries = 0.0  # ... or tries whether the mutex is held
 
     def shape(self) -> LoopShape:
         source = self.source
+        if source.random() < 0.12:
+            return self.net()
         helpers = tuple(self.body(source.choice([1, 2]), 2, callees=index) for index in range(self.helpers))
         threads = [self.waiter() for _ in range(source.choice([1, 1, 2]))] + [self.writer()]
         if len(threads) == 2 and source.random() < 0.4:
@@ -90,6 +95,14 @@ class _Inventor:
             loops = self.pause()
         elif special < 0.35:
             loops = (self.nest(),)
+        elif special < 0.45:
+            loops = self.try_lock()
+        elif special < 0.55:
+            loops = self.push()
+        elif special < 0.67:
+            loops = self.poll()
+        elif special < 0.75 and self.steps:
+            loops = self.back_off()
         return (*before, *loops, *after)
 
     def pause(self) -> Body:
@@ -116,7 +129,152 @@ class _Inventor:
         """Load a variable, and swap it for something else unless it has changed meanwhile."""
         load, swapped = self.read(), self.swapped()
         body = self.body(self.source.choice([0, 0, 1, 2]), 1, loops=1)
-        return load, ("loop", (*body, ("if", (*swapped[:1], *load[1:], swapped[3]), (("break",),), ())))
+        loop = ("loop", (*body, ("if", (*swapped[:1], *load[1:], swapped[3]), (("break",),), ())))
+        return (load, loop) if self.source.random() < 0.6 else (loop,)
+
+    def try_lock(self) -> Body:
+        """Take the mutex as soon as that can be done without waiting. Whoever could not may look at its note."""
+        source = self.source
+        attempt = ("trylock", self.local())
+        leave = ("if", ("eq", self.recent, 0), (("break",),), ())
+        body = self.body(source.choice([0, 0, 1]), 1, loops=1)
+        looks = source.random()
+        if looks < 0.2:
+            body = (*body, ("note", self.local()))
+        inside = self.body(source.choice([0, 1]), 0)
+        after = (("unlock",), *((("note", self.local()),) if looks > 0.8 else ()))
+        loop = ("loop", source.choice([(attempt, leave, *body), (*body, attempt, leave)]))
+        return (loop, *inside, *(after if source.random() < 0.8 else ()))
+
+    def back_off(self) -> Body:
+        """Wait for something, and count the tries: how long it pauses, or whether it does something else, depends on
+        their number."""
+        source = self.source
+        tries, few = source.choice(LOCALS), source.choice([1, 2, 3])
+        others = [local for local in LOCALS if local != tries]
+        seen = source.choice(others)
+        leave = ("if", (source.choice(PREDICATES), seen, source.choice([0, 1])), (("break",),), ())
+        rest = (("yield",),) if source.random() < 0.8 else (self.statement(0, 1, 0),)
+        wait = [
+            ("if", ("sgt", tries, few), rest, source.choice([(), (("yield",),), (("yield",), ("yield",))])),
+            ("pause", source.choice([1, 2, tries])),
+            ("switch", tries, (("yield",),), (), rest),
+        ]
+        count = ("set", tries, source.choice([("add", tries, 1), ("add", tries, 1), ("or", tries, 1), seen]))
+        body = [("load", seen, self.variable()), leave, count, *source.sample(wait, source.choice([1, 1, 2]))]
+        forget = (("set", tries, 0),) if source.random() < 0.7 else ()
+        return (("loop", tuple(body)), *forget)
+
+    def poll(self) -> Body:
+        """Look at something under the mutex, again and again; perhaps take it away once it is there."""
+        source = self.source
+        self.tries = source.choice([0.0, 0.0, 0.7])
+        read = self.read()
+        leave = ("if", self.condition(), (source.choice([("break",), ("break",), ("return",)]),), ())
+        inside: list[Statement] = [read, *self.body(source.choice([0, 0, 1]), 1)]
+        if source.random() < 0.4:
+            inside.append(("if", self.condition(), (self.write(1),), ()))
+        around = [("critical", tuple(inside)), *self.body(source.choice([0, 0, 1]), 0, loops=1)]
+        if source.random() < 0.1:
+            around.insert(0, ("critical", (self.read(), *(around[:1] if source.random() < 0.3 else ()))))
+        if source.random() < 0.1:
+            around[0] = ("critical", (*inside, leave))
+        return (("loop", (*around, leave)),)
+
+    def net(self) -> LoopShape:
+        """Threads that take something from the counter, put it back if there was not enough, and try again: in most
+        programs so that nobody can tell whether they failed, but with variations that make a difference."""
+        source = self.source
+        self.helpers = 0
+        count = source.choice([0, 1, 1, 2])
+        sign = source.choice([1, -1, -1, -1])
+        few = source.choice([("sgt", 0), ("sge", 1), ("uge", 1), ("ne", 0)]) if sign < 0 else ("slt", count + 1)
+        enough = [few, few, ("eq", count), ("sge", 2), (source.choice(PREDICATES), source.choice([0, 1, 2]))]
+        sloppy = source.choice([0.0, 0.0, 0.0, 0.15])
+
+        def sometimes(*statements: Statement) -> Body:
+            return statements if source.random() < sloppy else ()
+
+        def taker() -> Body:
+            number = sign * source.choice([1, 1, 2])
+            predicate, least = source.choice(enough)
+            if source.random() < sloppy:
+                number = -number
+            wanted = source.choice(enough) if source.random() < sloppy else (predicate, least)
+            look, found = ("count", "b"), (wanted[0], "b", wanted[1])
+            wait: Statement = ("loop", (look, *sometimes(self.read()), ("if", found, (("break",),), ())))
+            if source.random() < 0.1:
+                wait = ("do", (look,), ("not", found))
+            back = source.choice([("count add", -number), ("count add", -number), ("fetch", "c", -number)])
+            if source.random() < sloppy:
+                back = ("count add", number)
+            attempt = (("fetch", "a", number), ("if", (predicate, "a", least), (("break",),), ()))
+            rest = (*sometimes(self.write(1)), back, *sometimes(self.read()), *sometimes(("set", "c", ("add", "c", 1))))
+            match source.choice(["after", "after", "before", "around", "none"]):
+                case "after":
+                    loop = (*attempt, *rest, wait)
+                case "before":
+                    loop = (wait, *attempt, *rest)
+                case "around":
+                    loop = (*attempt, *rest, wait, *sometimes(("if", ("eq", "b", 1), (("break",),), ())))
+                case _:
+                    loop = (*attempt, *rest)
+            forget = () if source.random() < sloppy else (("set", "a", 0), ("set", "b", 0), ("set", "c", 0))
+            inside = self.body(source.choice([0, 1]), 0)
+            give = (("count add", -number),) if source.random() < 0.9 else ()
+            if source.random() < 0.1:
+                return (("if", ("eq", "c", 0), (("loop", loop), *forget, *inside, *give), ()),)
+            return (("loop", loop), *forget, *inside, *give)
+
+        def holder() -> Body:
+            number = sign * source.choice([1, 1, 2])
+            if source.random() < 0.2:
+                number = -number
+            wait = ("do", (("count", "a"),), (source.choice(PREDICATES), "a", source.choice([0, 1, 2])))
+            look = (("count", "a"), *((("set", "a", 0),) if source.random() < 0.5 else (("check", self.condition()),)))
+            once = (
+                ("fetch", "a", number),
+                ("if", ("sle", "a", 0), (("count add", -number), ("set", "b", 1)), (("count add", -number),)),
+                ("set", "a", 0),
+            )
+            plain = (("count add", number), *self.body(source.choice([0, 1]), 0), ("count add", -number))
+            return source.choice(
+                [plain, plain, plain, (wait, ("set", "a", 0)), look if sloppy else plain, once if sloppy else plain]
+            )
+
+        threads = [taker(), source.choice([taker, holder])()]
+        if source.random() < 0.5:
+            threads.append(source.choice([taker, holder, self.writer])())
+        source.shuffle(threads)
+        return LoopShape(tuple(threads), (), source.random() < 0.3, count=count)
+
+    def push(self) -> Body:
+        """Prepare an object that nobody else has, and publish it by a compare-exchange, again and again until that
+        succeeds; with variations that make a difference."""
+        source = self.source
+        self.peeks = 0.7
+        read = self.read()
+        seen = self.recent if source.random() < 0.6 else self.expression()
+        prepare: list[Statement] = [("prepare", source.choice([0, 0, 0, 4]), seen)]
+        if source.random() < 0.3:
+            prepare.insert(source.randrange(2), source.choice([("look", self.local(), 0), self.read()]))
+        if source.random() < 0.15:
+            prepare.append(("prepare", 0, self.expression()))
+        publish = ("publish", self.local(), source.choice(["null", "null", "seen", "own"]))
+        leave = ("if", ("eq", self.recent, 1), (source.choice([("break",), ("break",), ("break",), ("return",)]),), ())
+        body: list[Statement] = [read, *prepare, publish, leave]
+        if source.random() < 0.3:
+            body = [read, *prepare, ("if", (source.choice(["eq", "ne"]), read[1], 1), (("break",),), ())]
+        if source.random() < 0.2:
+            away = source.choice([("continue",), ("break",)])
+            body.insert(source.randrange(4), ("if", self.condition(), (away,), ()))
+        if source.random() < 0.2:
+            look = ("look", self.local(), source.choice([0, 4]))
+            body.append(source.choice([look, ("prepare", 0, self.expression())]))
+        before = (("prepare", 0, 2),) if source.random() < 0.5 else ()
+        after = (("look", self.local(), 0),) if source.random() < 0.3 else ()
+        early = (("publish", self.local(), "null"),) if source.random() < 0.2 else ()
+        return (("new",), *before, *early, ("loop", tuple(body)), *after)
 
     def writer(self) -> Body:
         """Writes what others wait for; perhaps only after it has seen something itself."""
@@ -125,6 +283,13 @@ class _Inventor:
             self.write(0) if source.random() < 0.8 else self.statement(1, 0, self.helpers)
             for _ in range(source.choice([1, 2, 2, 3]))
         ]
+        if source.random() < self.tries:
+            writes = [("trylock", self.local()), *writes[:1]]
+        if source.random() < self.peeks:
+            peek = (("peek", self.local(), 0), ("peek", self.local(), 0), *((("withdraw",),) * (source.random() < 0.3)))
+            writes = [*writes[:1], *peek]
+        if source.random() < (0.6 if "locked" in self.rarities else 0.2):
+            writes = [(source.choice(["locked", "critical"]), tuple(writes))]
         if source.random() < 0.4:
             writes.insert(source.randrange(len(writes)), ("do", (self.read(),), ("eq", self.recent, 0)))
         return tuple(writes)
@@ -284,9 +449,12 @@ def build(shape: LoopShape, *, probes: bool = False) -> Program:
     shared: dict[str, Value] = {name: builder.variable(name, type) for name, type in VARIABLES.items()}
     shared["array"] = builder.array("array", I32, [1, 2])
     shared["pointer"] = builder.variable("pointer", PTR)
+    shared["top"] = builder.variable("top", PTR)
     shared["mutex"] = builder.mutex("mutex")
+    shared["count"] = builder.variable("count", I32, shape.count)
     results = [builder.variable(f"result{index}") for index in range(len(shape.threads))]
     statements, loops = itertools.count(1), itertools.count() if probes else None
+    _write_library(builder, shared["mutex"], tries="trylock" in str(shape))
 
     def write(f: FunctionBuilder, body: Body, result: Value | None, joined: Sequence[Value] = ()) -> None:
         writer = _Writer(builder, f, shared, result, joined, statements, loops, shape.undefined)
@@ -308,6 +476,36 @@ def build(shape: LoopShape, *, probes: bool = False) -> Program:
     return builder.build()
 
 
+def _write_library(builder: ProgramBuilder, mutex: Value, *, tries: bool) -> None:
+    """Functions in the manner of the models, of one section each. A trylock that fails leaves a note for its own
+    thread."""
+    builder.thread_local("note")
+    with builder.function("yield") as f:
+        f.function.library = True
+        f.ret()
+    for name in ("lock", "unlock"):
+        with builder.function(name, PTR, returns=I32) as f:
+            f.function.library = True
+            f.lock(f.parameters[0]) if name == "lock" else f.unlock(f.parameters[0])
+            f.ret(0)
+    if not tries:
+        return
+    with builder.function("trylock", returns=I32) as f:
+        f.function.library = True
+        failed = f.local("failed", I32, 0)
+        with f.atomic():
+            holder = f.load(mutex, PTR)
+            with f.if_(f.eq(holder, NULL)):
+                f.claim(mutex, "try")
+                f.store(mutex, f.self())
+            with f.else_():
+                f.claim(mutex, "look")
+                f.store(failed, 1)
+        with f.if_(f.ne(f.load(failed), 0)):
+            f.store(f.thread_local("note"), 1, I32)
+        f.ret(f.load(failed))
+
+
 @dataclass
 class _Writer:
     """Writes statements into a function. At the end of a thread, what its local variables hold stays in `result`, to be
@@ -325,6 +523,7 @@ class _Writer:
 
     def __post_init__(self) -> None:
         self.locals = {name: self.f.local(name, I32, None if name in self.undefined else 0) for name in LOCALS}
+        self.own = self.f.local("own", PTR, NULL)
 
     def run(self, body: Body) -> None:
         for statement in body:
@@ -335,6 +534,7 @@ class _Writer:
 
     def write(self, statement: Statement) -> None:
         f, shared = self.f, self.shared
+        top = shared["top"]
         match statement:
             case ("load" | "plain load" as kind, local, name):
                 self.set(local, f.load(shared[name], ordering="plain" if kind == "plain load" else "seq_cst"))
@@ -349,6 +549,12 @@ class _Writer:
                 first, second = self.value(expected, VARIABLES[name]), self.value(desired, VARIABLES[name])
                 old, success = f.compare_exchange(shared[name], first, second)
                 self.set(local, success if kind == "try" else old)
+            case ("fetch", local, number):
+                self.set(local, f.update("add", shared["count"], Constant(I32, number % 2**32)))
+            case ("count add", number):
+                f.update("add", shared["count"], Constant(I32, number % 2**32), used=False)
+            case ("count", local):
+                self.set(local, f.load(shared["count"], ordering="seq_cst"))
             case ("set", local, expression):
                 self.set(local, self.value(expression))
             case ("take",):
@@ -373,10 +579,53 @@ class _Writer:
             case ("locked", body):
                 f.lock(shared["mutex"])
                 self.run(body)
-                f.unlock(shared["mutex"])
+                if not f.ended:
+                    f.unlock(shared["mutex"])
             case ("atomic", body):
                 with f.atomic():
                     self.run(body)
+            case ("lock",):
+                f.call("lock", shared["mutex"], returns=I32)
+            case ("give",):
+                f.call("unlock", shared["mutex"], returns=I32)
+            case ("critical", body):
+                f.call("lock", shared["mutex"], returns=I32)
+                self.run(body)
+                if not f.ended:
+                    f.call("unlock", shared["mutex"], returns=I32)
+            case ("new",):
+                f.store(self.own, f.malloc(8, zeroed=True))
+            case ("prepare", offset, expression):
+                f.store(f.offset(f.load(self.own), displacement=offset), self.value(expression), I32)
+            case ("look", local, offset):
+                self.set(local, f.load(f.offset(f.load(self.own), displacement=offset), I32))
+            case ("publish", local, expected):
+                own = f.load(self.own)
+                seen = f.load(top, ordering="seq_cst") if expected == "seen" else own if expected == "own" else NULL
+                _, success = f.compare_exchange(top, seen, own)
+                self.set(local, success)
+            case ("peek", local, offset):
+                found = f.load(top, ordering="seq_cst")
+                with f.if_(f.ne(found, NULL)):
+                    self.set(local, f.load(f.offset(found, displacement=offset), I32))
+            case ("withdraw",):
+                f.store(top, NULL, ordering="seq_cst")
+            case ("yield",):
+                f.call("yield")
+            case ("pause", times):
+                count = f.local("i", I32, 0)
+                end = self.value(times)
+                with f.loop():
+                    with f.if_(f.compare("sge", f.load(count), end)):
+                        f.break_()
+                    f.call("yield")
+                    f.store(count, f.add(f.load(count), 1))
+            case ("trylock", local):
+                self.set(local, f.call("trylock", returns=I32))
+            case ("note", local):
+                self.set(local, f.load(f.thread_local("note"), I32))
+            case ("unlock",):
+                f.unlock(shared["mutex"])
             case ("if", condition, then, otherwise):
                 with f.if_(self.truth(condition)):
                     self.run(then)
@@ -513,6 +762,8 @@ def _shorter(shape: LoopShape) -> Iterator[LoopShape]:
         yield replace(shape, joins=False)
     if shape.undefined:
         yield replace(shape, undefined="")
+    if shape.count:
+        yield replace(shape, count=0)
     for threads in _shorter_lists(shape.threads):
         yield replace(shape, threads=threads)
     for helpers in _shorter_lists(shape.helpers):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from mazurka.engines.abstract.model import Input, Location, Model, Rest, Transition
-from mazurka.engines.abstract.terms import TRUE, Term, binary, constant, evaluate, negation, variable
-from tests.abstract_models import Builder, equal, less
+from mazurka.constrained.model import Input, Location, Model, Rest, Transition
+from mazurka.constrained.model.terms import TRUE, Term, binary, constant, evaluate, negation, variable
+from tests.support.abstract_models import Builder, equal, less
 
 State = tuple[tuple[int, ...], tuple[int, ...]]  # the numbers of the locations, the values of the variables
 
@@ -51,7 +51,7 @@ class States:
                         result[location.thread].add(self.after(state, transition, now))
         if all(location.rest is not None for location in locations):
             self.ends.add(state)
-        elif not result and not any(location.rest == "stuck" for location in locations):
+        elif not result and not any(location.rest in ("stuck", "return") for location in locations):
             self.deadlocks.add(state)
         return result
 

@@ -9,9 +9,9 @@ from random import Random
 
 from mazurka._native import Access as NativeAccess
 from mazurka._native import Machine
-from mazurka.engines.abstract.memory import OFFSET_BITS, object_of
-from mazurka.engines.abstract.model import Location, Model, Transition, Variable
-from mazurka.engines.abstract.terms import Term, evaluate
+from mazurka.constrained.model import Location, Model, StateVariable, Transition
+from mazurka.constrained.model.terms import Term, evaluate
+from mazurka.machine.layout import OFFSET_BITS, base_of, object_of
 
 State = dict[Term, int | Sequence[int]]
 
@@ -36,13 +36,13 @@ class Walker:
         self.model = model
         self.random = Random(seed)
         names = [thread.name for thread in model.threads]
-        self.machine = Machine(model.lowered.code, thread_names=names)
+        self.machine = Machine(model.lowered.code, any_status=True, thread_names=names)
         self.locations = list(model.initial_locations)
         self.values: State = {v.term: self._initial(v) for v in model.variables.values()}
         self.failure: Transition | None = None
         self.exited = False
 
-    def _initial(self, variable: Variable) -> int | Sequence[int]:
+    def _initial(self, variable: StateVariable) -> int | Sequence[int]:
         width, length = variable.term.width, variable.term.length
         if variable.initial is not None:
             return variable.initial
@@ -181,8 +181,8 @@ class Walker:
                 assert location.point is not None
                 frames = tuple(self.machine.frames(slot))
                 assert frames == location.point.frames, f"thread {number} is at {frames}, not {location.point}"
-            elif location.rest in ("end", "stuck"):
-                expected = {"end": "ended", "stuck": "stopped"}[location.rest]
+            elif location.rest in ("end", "return", "stuck"):
+                expected = {"end": "ended", "return": "returned", "stuck": "stopped"}[location.rest]
                 assert self.machine.status(slot) == expected, f"thread {number}: {self.machine.status(slot)}"
         self._compare_memory()
 
@@ -196,7 +196,7 @@ class Walker:
             info = self.machine.describe(variable.address)
             if info.kind in ("global", "thread") and info.alive:
                 self._compare_words(variable, variable.address, blocks)
-        compared: set[Variable] = set()
+        compared: set[StateVariable] = set()
         pending = True
         while pending:
             pending = False
@@ -209,11 +209,11 @@ class Walker:
                 if written is None or variable.is_array or not self.values[written.term]:
                     continue
                 if self.machine.describe(base).alive:
-                    offset = variable.address - (object_of(variable.address) << OFFSET_BITS)
+                    offset = variable.address - base_of(variable.address)
                     self._compare_words(variable, base + offset, blocks)
                     pending = True
 
-    def _compare_words(self, variable: Variable, address: int, blocks: dict[int, int]) -> None:
+    def _compare_words(self, variable: StateVariable, address: int, blocks: dict[int, int]) -> None:
         size = variable.term.width // 8
         value = self.values[variable.term]
         for index, element in enumerate([value] if isinstance(value, int) else value):
@@ -223,7 +223,7 @@ class Walker:
                 ours, theirs = object_of(element), object_of(found)
                 assert blocks.setdefault(ours, theirs) == theirs, what
                 assert len(set(blocks.values())) == len(blocks), what
-                assert element - (ours << OFFSET_BITS) == found - (theirs << OFFSET_BITS), what
+                assert element - base_of(element) == found - base_of(found), what
             else:
                 assert found == element, what
 

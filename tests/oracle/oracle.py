@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from mazurka import _native
+from mazurka.machine.layout import OFFSET_BITS, THREAD_BLOCK_SIZE
+from mazurka.machine.lowering import Lowered, lower
 from mazurka.program.instructions import Assume, Await, Instruction
-from mazurka.program.program import THREAD_BLOCK_SIZE, Program
-from mazurka.transforms.lowering import Lowered, lower
+from mazurka.program.program import Program
 
 # An access as (address, size, reads, writes, commuting operation or None).
 Access = tuple[int, int, bool, bool, str | None]
@@ -81,8 +82,8 @@ def dependent(one: Event, other: Event, commute: bool = True) -> bool:
 
 def is_idle(accesses: Sequence[Access]) -> bool:
     """Whether a step touches nothing but the byte that stands for the process."""
-    byte = THREAD_BLOCK_SIZE - 1
-    return all(address % 2**26 == byte and size == 1 and not writes for address, size, _, writes, _ in accesses)
+    place = (THREAD_BLOCK_SIZE - 1, 1, False)
+    return all((address % 2**OFFSET_BITS, size, writes) == place for address, size, _, writes, _ in accesses)
 
 
 def plain(accesses: list[_native.Access]) -> tuple[Access, ...]:
@@ -148,14 +149,16 @@ class Oracle:
         guards = self.guards()
         if not guards:
             return Outcome("failed" if failure else "complete", kind)
+        returned = any(machine.status(thread) == "returned" for thread in machine.threads())
         if all(isinstance(guard, Await) for guard in guards.values()):
-            return Outcome("deadlock", kind)
+            # The process has ended, unless some were in a deadlock before that could happen.
+            return Outcome("complete", kind) if returned and not self.circle() else Outcome("deadlock", kind)
         # Whatever is assumed of the others, threads can wait for each other in a circle.
         if self.circle():
             return Outcome("blocked", kind or "deadlock")
         loops = [thread for thread, guard in guards.items() if isinstance(guard, Assume) and guard.origin == "loop"]
         resources = [thread for thread, guard in guards.items() if isinstance(guard, Await)]
-        if len(loops) + len(resources) == len(guards) and all(map(machine.spins, loops)):
+        if not returned and len(loops) + len(resources) == len(guards) and all(map(machine.spins, loops)):
             return Outcome("blocked", kind or "livelock")
         return Outcome("blocked", kind)
 

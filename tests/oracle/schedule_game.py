@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from mazurka import _native
-from mazurka.engines.abstract.model import Transition
-from mazurka.engines.abstract.terms import evaluate
-from mazurka.transforms.lowering import Lowered
+from mazurka.constrained.model import Transition
+from mazurka.constrained.model.terms import evaluate
+from mazurka.machine.lowering import Lowered
 from tests.oracle.model_states import State, States, inputs_of
 from tests.oracle.oracle import Step, TooLarge
 from tests.oracle.states import deadlocks, enabled, failure
@@ -55,7 +55,9 @@ def has_blind_schedule(states: States) -> bool:
 
 def machine_has_schedule(lowered: Lowered, thread_names: Sequence[str], *, limit: int) -> bool:
     """Whether a scheduler that sees the state of the virtual machine can avoid everything bad, and be fair."""
-    machine = _native.Machine(lowered.code, pause_after=1000, follow_pointers=True, thread_names=thread_names)
+    machine = _native.Machine(
+        lowered.code, pause_after=1000, follow_pointers=True, any_status=True, thread_names=thread_names
+    )
     begin = machine.mark()
     while True:
         addresses_matter = machine.addresses_matter()
@@ -83,10 +85,14 @@ def _machine_options(
             if len(targets) == limit:
                 raise TooLarge
             targets[state] = {}
-            if machine.exited() or all(machine.status(each) in ("ended", "stopped") for each in machine.threads()):
+            statuses = {machine.status(each) for each in machine.threads()}
+            steps = list(enabled(machine))
+            deadlocked = any(kind == "deadlock" for kind, _ in deadlocks(machine, lowered))
+            returned = "returned" in statuses and not steps and not deadlocked
+            if machine.exited() or returned or statuses <= {"ended", "returned", "stopped"}:
                 ended.add(state)
-            elif not any(kind == "deadlock" for kind, _ in deadlocks(machine, lowered)):
-                path.append((machine.mark(), state, list(enabled(machine))))
+            elif not deadlocked:
+                path.append((machine.mark(), state, steps))
         return state
 
     if arrive() is None:

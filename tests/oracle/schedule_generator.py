@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
+from tests.oracle.statements import place, scalar, simple
+
 OUT_OF_TIME = 75
 MOST_THREADS = 4  # besides main
 
@@ -726,25 +728,7 @@ class _Writer:
         return block("__VERIFIER_atomic_begin();", parts, "__VERIFIER_atomic_end();")
 
     def _simple(self) -> Part:
-        place, local, scalar = self._place(), self._random.choice("uv"), self._scalar()
-        noted = self._note(local)
-        statement = self._random.choice(
-            (
-                f"{place} = {local} + {self._random.randrange(9)};",
-                f"{local} = {place}; {noted}",
-                f"{scalar} = {scalar} * 3 + {local};",
-                f"{local} = get(&{place}); {noted}",
-                f"{local} = get(&{local});",
-                f"add(&{scalar}, {local});",
-                f"guarded(&{scalar}, {local});",
-                f"put(&{place}, {local});",
-                f"{place} = {scalar} ^ {local};",
-                f"{local} = atomic_fetch_add(&counter, 1); {noted}",
-                f"{{ int e = 2; atomic_compare_exchange_strong(&counter, &e, 5); {local} += e; {noted} }}",
-                f"array[v & 3] = {local};",
-                f"{scalar} = array[u & 3]; {noted}",
-            )
-        )
+        statement = simple(self._random, self._indices, self._note, by_local=True)
         return line(self._random.choice(("", f"DELAY({self._me}) ")) + statement)
 
     # ------------------------------------------------------------------------------------------ expressions
@@ -769,11 +753,10 @@ class _Writer:
         return self._random.choice((f"RANGE({self._me}, 0, 4)", f"INPUT({self._me}) & 7", f"RANGE({self._me}, 0, 90)"))
 
     def _scalar(self) -> str:
-        return self._random.choice("xyz")
+        return scalar(self._random)
 
     def _place(self) -> str:
-        index = self._random.choice(("0", "1", "2", "3", *(f"{index} & 3" for index in self._indices)))
-        return self._random.choice(("x", "y", "z", f"array[{index}]"))
+        return place(self._random, self._indices)
 
     def _name(self, stem: str) -> str:
         self._names += 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -565,8 +565,8 @@ class _Inventor:
 # ------------------------------------------------------------------------------------------------------ writing them
 
 
-def build(shape: StateShape) -> Program:
-    """The program of a shape."""
+def build(shape: StateShape, finish: Callable[[FunctionBuilder, dict[str, Value]], None] | None = None) -> Program:
+    """The program of a shape; `finish` writes what main does last, if it gets there."""
     builder = ProgramBuilder()
     shared: dict[str, Value] = {name: builder.variable(name) for name in ("x", "y", "z", "waiters", "signals")}
     for name, kind in LOCKS.items():
@@ -595,6 +595,8 @@ def build(shape: StateShape) -> Program:
         spawns = tuple(("spawn", index) for index in first if index not in later)
         joins = tuple(("join", index) for index in range(1, shape.joined + 1))
         write(f, shape.before, spawns, shape.threads[0], joins, shape.after)
+        if finish is not None and not f.ended:
+            finish(f, shared)
     return builder.build()
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from mazurka import _native
+from mazurka.machine.lowering import Lowered
 from mazurka.program.instructions import Await
-from mazurka.transforms.lowering import Lowered
 from tests.oracle.oracle import Step, TooLarge
 
 # ("failure", (fault, thread, position, its caller's position, ...)) or ("deadlock", ((thread, position), ...)), as the
@@ -111,7 +111,7 @@ def deadlocks(machine: _native.Machine, lowered: Lowered) -> set[Bug]:
 
     found = {deadlock(circle) for thread in clearly if (circle := _circle(thread, clearly, machine))}
     others = set(machine.threads()) - waiting.keys()
-    if waiting and all(machine.status(thread) == "ended" for thread in others):
+    if waiting and all(machine.status(thread) == "ended" for thread in others):  # (and not "returned")
         found.add(deadlock(set(waiting)))
     return found
 

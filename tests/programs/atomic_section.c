@@ -1,6 +1,7 @@
 // expect: ok
-// races: 1
-// Sections that run as one step; an assume inside waits until it holds.
+// races: 2
+// Sections that run as one step; an assume inside waits until it holds. Giving `locked` back by a plain write releases
+// nothing: it races with the section that takes it, and with the other thread's giving it back.
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

@@ -16,5 +16,5 @@ int main(void) {
     pthread_create(&other, NULL, thread, NULL);
     int result = 10 / divisor;
     pthread_join(other, NULL);
-    return result;
+    return result - 10;
 }

@@ -24,7 +24,7 @@ int main(void) {
     volatile int64_t big = INT64_C(1) << 40;
     assert(big == 1099511627776 && big * 3 / 7 == 471219269046 && (int)big == 0);
     volatile uint16_t h = 0xffff;
-    assert(h * h == (int)0xfffe0001u && (uint16_t)(h + 1) == 0);
+    assert((unsigned)h * h == 0xfffe0001u && (uint16_t)(h + 1) == 0);
     volatile bool b = 7;
     assert(b == 1 && !b == 0 && b + b == 2);
     assert((bool)0x100 == true && sizeof(long) == 8 && (char)-1 < 0);

@@ -16,4 +16,5 @@ int main(void) {
     pthread_t thread;
     pthread_create(&thread, NULL, wait, NULL);
     a = 0;
+    pthread_exit(NULL);
 }

@@ -8,7 +8,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from mazurka.schedule import Step
+from mazurka.deadline import Deadline
+from mazurka.executions.schedule import Schedule, Step
+
+NO_MEMORY = "there is no more memory"
+INTERRUPTED = "interrupted"
 
 _POLL_SECONDS = 0.1
 
@@ -20,8 +24,8 @@ class Search(Protocol):
     def stop(self) -> None: ...
 
 
-def run(search: Search, timeout: float | None, watch: Callable[[float], None] | None) -> tuple[float, str | None]:
-    """Run a search to its end, or for `timeout` seconds. `watch` is called about ten times a second with the seconds so
+def run(search: Search, deadline: Deadline, watch: Callable[[float], None] | None = None) -> tuple[float, str | None]:
+    """Run a search to its end, or until the deadline. `watch` is called about ten times a second with the seconds so
     far. An interrupt (Ctrl-C) ends the search, not the program, and so does memory that runs out. Returns the seconds
     that it took, and the reason if it did not end by itself."""
     start = time.monotonic()
@@ -41,21 +45,19 @@ def run(search: Search, timeout: float | None, watch: Callable[[float], None] | 
     worker.start()
     try:
         while not done.is_set():
-            left = _POLL_SECONDS
-            if timeout is not None:
-                left = min(left, start + timeout - time.monotonic())
-                if left <= 0:
-                    reason = f"the time limit of {timeout:g} s was reached"
-                    break
-            if not done.wait(left) and watch is not None:
+            left = deadline.left()
+            if left <= 0:
+                reason = deadline.reason
+                break
+            if not done.wait(min(left, _POLL_SECONDS)) and watch is not None:
                 watch(time.monotonic() - start)
     except KeyboardInterrupt:
-        reason = "interrupted"
+        reason = INTERRUPTED
     finally:
         search.stop()
         _await_end(worker, done)
     if problems and isinstance(problems[0], MemoryError):
-        reason = "there is no more memory"
+        reason = NO_MEMORY
     elif problems:
         raise problems[0]
     return time.monotonic() - start, reason
@@ -63,7 +65,20 @@ def run(search: Search, timeout: float | None, watch: Callable[[float], None] | 
 
 def steps(names: Sequence[str], schedule: Sequence[tuple[int, Sequence[int]]]) -> tuple[Step, ...]:
     """The steps of a schedule as the native searches tell it: by the numbers of threads, from 1."""
-    return tuple(Step(names[thread - 1], tuple(choices)) for thread, choices in schedule)
+    plain = [Step(name) for name in names]  # most make no choice, and equal ones take no more room than one
+    return tuple(
+        Step(names[thread - 1], tuple(choices)) if choices else plain[thread - 1] for thread, choices in schedule
+    )
+
+
+# Positions of the steps that race, and all steps up to the second of them.
+ToldRace = tuple[int, int, Sequence[tuple[int, Sequence[int]]]]
+
+
+def race(names: tuple[str, ...], told: ToldRace, pause_after: int = 0) -> Schedule:
+    """The schedule of a data race, as the native searches tell it."""
+    first, second, taken = told
+    return Schedule(names, steps(names, taken), (first + 1, second + 1), pause_after=pause_after)
 
 
 def _await_end(worker: threading.Thread, done: threading.Event) -> None:

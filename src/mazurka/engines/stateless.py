@@ -3,48 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mazurka.engines.running import run, steps
+from mazurka.deadline import NEVER, Deadline
+from mazurka.engines.outcome import BEYOND, VACUOUS, Found, Outcome
+from mazurka.engines.running import ToldRace, race, run, steps
+from mazurka.executions.positions import Source
+from mazurka.executions.schedule import Schedule
+from mazurka.options import ALGORITHM, MAX_STEPS, RACES, RANDOM_EXECUTIONS
 from mazurka.result import Executions
-from mazurka.schedule import Schedule
 
 if TYPE_CHECKING:
-    from mazurka.transforms.lowering import Lowered
-
-ALGORITHMS = ("pop", "optimal", "exhaustive", "random")
-RACES = ("warn", "error", "ignore")
-# How many executions a random walk tries when nobody says how long to go on.
-RANDOM_EXECUTIONS = 10_000
-MAX_STEPS = 100_000
+    from mazurka._native import Exploration
+    from mazurka.machine.lowering import Lowered
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to search.
+    """How to search, as `mazurka.options` explains it."""
 
-    algorithm: "pop" and "optimal" explore one execution of each equivalence class, "exhaustive" every interleaving,
-    "random" walks at random until a limit is met (`RANDOM_EXECUTIONS`, if none is given). `seed` is that of the random
-    walk (1 if None); the others begin each execution with the first thread that can go on, or with one that depends on
-    the seed. `commute`: updates like fetch-and-add whose old value nobody uses need no order among themselves.
-    races: "warn" collects data races, "error" takes them for bugs, "ignore" does not look for them.
-    `uninitialised`: report branches and addresses that depend on memory that was never written. `allow_livelock`: loops
-    that wait for others for ever are no bugs. `keep_going`: count on after the first bug. `max_steps` limits each
-    execution, `timeout` (in seconds) and `max_executions` the search.
-    """
-
-    algorithm: str = "pop"
+    algorithm: str = ALGORITHM.default
     seed: int | None = None
     commute: bool = True
-    races: str = "warn"
+    races: str = RACES.default
+    suppress_race: Sequence[str] = ()
     uninitialised: bool = True
+    leaks: bool = False
+    any_status: bool = False
     allow_livelock: bool = False
     keep_going: bool = False
-    timeout: float | None = None
     max_executions: int | None = None
-    max_steps: int = MAX_STEPS
+    max_steps: int = MAX_STEPS.default
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,39 +50,45 @@ class Progress:
     estimate: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a search has found: the `executions` that it covered, `failure`, the schedule of the first bug, which is of
-    this `kind` ("failure", "deadlock", "livelock", "steps" or "race"), `races`, the schedules of the data races, and
-    the `reason` why it did not cover everything, unless it stopped because of the bug."""
-
-    executions: Executions
-    failure: Schedule | None
-    kind: str | None
-    races: tuple[Schedule, ...]
-    reason: str | None
-
-
-def explore(lowered: Lowered, options: Options, watch: Callable[[Progress], None] | None = None) -> Outcome:
-    """Search the executions of a program. `watch` is called about ten times a second. An interrupt (Ctrl-C) ends the
-    search, not the program: what was covered is in the outcome."""
+def explore(
+    lowered: Lowered,
+    options: Options,
+    deadline: Deadline = NEVER,
+    watch: Callable[[Progress], None] | None = None,
+    passes_over: Callable[[Schedule], bool] | None = None,
+    *,
+    until_endless: bool = False,
+) -> Outcome[Executions]:
+    """Search the executions of a program. `watch` is called about ten times a second, and `passes_over` with each new
+    data race, from the thread of the search, to know whether it is of no interest. An interrupt (Ctrl-C) ends the
+    search, not the program: what was covered is in the outcome. `until_endless`: end with the first execution that has
+    more steps than it may have."""
     from mazurka import _native
 
     random = options.algorithm == "random"
     max_executions = options.max_executions
-    if random and max_executions is None and options.timeout is None:
+    if random and max_executions is None and deadline.timeout is None:
         max_executions = RANDOM_EXECUTIONS
+
+    def is_suppressed(names: Sequence[str], told: ToldRace) -> bool:
+        assert passes_over is not None
+        return passes_over(race(tuple(names), told))
+
     exploration = _native.Exploration(
         lowered.code,
         algorithm=options.algorithm,
         seed=int(random) if options.seed is None else options.seed,
         races=options.races,
+        passes_over=is_suppressed if passes_over is not None else None,
         uninitialised=options.uninitialised,
+        leaks=options.leaks,
+        any_status=options.any_status,
         commute=options.commute,
         allow_livelock=options.allow_livelock,
         keep_going=options.keep_going,
         max_executions=max_executions or 0,
         max_steps=options.max_steps,
+        until_endless=until_endless,
     )
 
     def progress(seconds: float) -> Progress:
@@ -103,32 +100,89 @@ def explore(lowered: Lowered, options: Options, watch: Callable[[Progress], None
         assert watch is not None
         watch(progress(seconds))
 
-    seconds, reason = run(exploration, options.timeout, tell if watch else None)
+    seconds, reason = run(exploration, deadline, tell if watch else None)
     names = tuple(exploration.thread_names())
-    races = tuple(
-        Schedule(names, steps(names, taken), (first + 1, second + 1)) for first, second, taken in exploration.races()
-    )
-    bug, failure = exploration.bug(), None
-    if bug is not None:
-        failure = Schedule(names, steps(names, bug[2]))
-        if bug[0] == "race":
-            failure = next(race for race in races if race.steps == failure.steps)
+    # One at a time: they can be long.
+    races = tuple(race(names, exploration.race(number)) for number in range(exploration.race_count()))
+    bug, limit = _bug(exploration, names, races), exploration.limit_met()
+    estimate = None if exploration.finished() else progress(seconds).estimate
+    reason = _why_it_ended(exploration, reason, max_executions, goes_on=bug is None or options.keep_going)
+    if exploration.finished() and bug is None and _is_vacuous(exploration):
+        reason = VACUOUS
+    met = Found(limit[0], Schedule(names, steps(names, limit[2]))) if limit else None
+    others = tuple(_bugs(exploration, names))
+    if bug is not None and bug.kind != "race":
+        bug, others = replace(others[0], schedule=bug.schedule), others[1:]
+    left = exploration.left()
+    waiting = Schedule(names, steps(names, left)) if left else None
+    return Outcome(_coverage(lowered, exploration, estimate), bug, met, reason, races, others, waiting)
+
+
+def _why_it_ended(
+    exploration: Exploration, stopped: str | None, max_executions: int | None, *, goes_on: bool
+) -> str | None:
+    """Why a search has not covered everything; None if it has, or if that is because of a bug, after which it does not
+    go on. `stopped` is why it was made to end, if it was."""
+    complete, blocked, *_ = exploration.progress()
     if exploration.finished():
-        reason = None
-    elif reason is None and (bug is None or options.keep_going):
-        assert max_executions is not None, "the search ended for no reason"
-        reason = f"the limit of {max_executions:,} executions was reached"
+        return None
+    if stopped is not None:
+        return stopped
+    if max_executions is not None and complete + blocked >= max_executions:
+        return f"the limit of {max_executions:,} executions was reached"
+    if not goes_on:
+        return None
+    assert exploration.limit_met() is not None, "the search ended for no reason"
+    return BEYOND
+
+
+def _is_vacuous(exploration: Exploration) -> bool:
+    complete, *_ = exploration.progress()
+    return exploration.assumed() > 0 == complete + exploration.bounded()
+
+
+def _coverage(lowered: Lowered, exploration: Exploration, estimate: int | None) -> Executions:
     complete, blocked, redundant, *_ = exploration.progress()
-    executions = Executions(
+    return Executions(
         algorithm=exploration.algorithm(),
+        finished=exploration.finished(),
         complete=complete,
         blocked=blocked,
         redundant=redundant,
         bounded=exploration.bounded(),
         assumed=exploration.assumed(),
-        estimate=None if exploration.finished() else progress(seconds).estimate,
+        beyond=exploration.beyond(),
+        handed_over=_handed_over(lowered, exploration.hand_over()),
+        estimate=estimate,
     )
-    return Outcome(executions, failure, bug[0] if bug else None, races, reason)
+
+
+def _bug(exploration: Exploration, names: tuple[str, ...], races: tuple[Schedule, ...]) -> Found | None:
+    bug = exploration.bug()
+    if bug is None:
+        return None
+    kind, _, taken, failure = bug
+    schedule = Schedule(names, steps(names, taken))
+    if kind == "race":
+        schedule = next(race for race in races if race.steps == schedule.steps)
+    return Found(failure or kind, schedule)
+
+
+def _bugs(exploration: Exploration, names: tuple[str, ...]) -> Iterator[Found]:
+    for number in range(exploration.bug_count()):
+        kind, thread, taken, failure, executions = exploration.bug_at(number)
+        # One that ended the search was not counted any more.
+        executions = max(executions, 1)
+        yield Found(failure or kind, Schedule(names, steps(names, taken)), executions, names[thread - 1])
+
+
+def _handed_over(lowered: Lowered, hand_over: tuple[str, list[int]] | None) -> str | None:
+    """Why the program was left to another algorithm, and where that was seen."""
+    if hand_over is None:
+        return None
+    why, frames = hand_over
+    position = Source(lowered).position(frames)
+    return f"{why} at {position.file}:{position.line}" if position else why
 
 
 def _estimate(executions: int, fraction: float) -> int | None:

@@ -24,61 +24,20 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Literal, overload
 
+from mazurka.machine.layout import THREAD_DONE
+from mazurka.program import instructions as ins
 from mazurka.program.cfg import successors
 from mazurka.program.instructions import (
-    Assume,
-    AssumeOrigin,
-    AtomicBegin,
-    AtomicEnd,
-    Await,
-    Binary,
-    BinaryOp,
-    BlockSize,
-    Branch,
-    Call,
-    Choose,
-    Claim,
-    ClaimKind,
-    Compare,
-    CompareExchange,
     Constant,
-    Convert,
-    ConvertOp,
-    EndThread,
-    Exit,
-    Fail,
-    FailureKind,
-    Free,
     FunctionAddress,
     GlobalAddress,
-    HeapAlloc,
     Instruction,
-    Jump,
-    Load,
     Location,
-    Offset,
-    Ordering,
-    Output,
     Phi,
-    Predicate,
     Register,
-    Return,
-    Select,
-    Self,
-    Spawn,
-    StackAlloc,
-    Store,
-    Switch,
-    Terminator,
-    ThreadLocalAddress,
-    Unary,
-    UnaryOp,
-    Unreachable,
-    Update,
-    UpdateOp,
     Value,
 )
-from mazurka.program.program import THREAD_BLOCK_DONE, Block, Function, GlobalVariable, Program, Relocation
+from mazurka.program.program import Block, Function, GlobalVariable, Program, Relocation
 from mazurka.program.types import I1, I8, I32, I64, PTR, Float, Type
 from mazurka.program.validate import validate
 
@@ -147,7 +106,8 @@ class FunctionBuilder:
         self._pointees: dict[Register, Type] = {}  # what is at an address, where that is known
         self._location: Location | None = None
         self._loops: list[tuple[str, str]] = []  # the targets of `continue_` and `break_`, innermost last
-        self._open_if: tuple[Branch, Block, bool] | None = None  # for an `else_`: the branch, the end, entered so far
+        # For an `else_`: the branch, the end, and whether that is entered so far.
+        self._open_if: tuple[ins.Branch, Block, bool] | None = None
         self._labels = 0
         self._targets: set[str] = set()  # the blocks that others go to
         self._current: Block | None = Block("entry")
@@ -182,9 +142,9 @@ class FunctionBuilder:
 
     # ------------------------------------------------------------------------------------------- arithmetic
 
-    def binary(self, op: BinaryOp, left: Operand, right: Operand) -> Register:
+    def binary(self, op: ins.BinaryOp, left: Operand, right: Operand, *, checked: bool = False) -> Register:
         first, second = self._pair(left, right)
-        return self._define(first.type, Binary(op, first, second))
+        return self._define(first.type, ins.Binary(op, first, second, checked))
 
     def add(self, left: Operand, right: Operand) -> Register:
         return self.binary("add", left, right)
@@ -204,9 +164,9 @@ class FunctionBuilder:
     def xor(self, left: Operand, right: Operand) -> Register:
         return self.binary("xor", left, right)
 
-    def compare(self, predicate: Predicate, left: Operand, right: Operand) -> Register:
+    def compare(self, predicate: ins.Predicate, left: Operand, right: Operand) -> Register:
         first, second = self._pair(left, right)
-        return self._define(I1, Compare(predicate, first, second))
+        return self._define(I1, ins.Compare(predicate, first, second))
 
     def eq(self, left: Operand, right: Operand) -> Register:
         return self.compare("eq", left, right)
@@ -229,19 +189,31 @@ class FunctionBuilder:
     def not_(self, condition: Operand) -> Register:
         return self.xor(self._value(condition, I1), 1)
 
-    def unary(self, op: UnaryOp, value: Value) -> Register:
-        return self._define(value.type, Unary(op, value))
+    def unary(self, op: ins.UnaryOp, value: Value) -> Register:
+        return self._define(value.type, ins.Unary(op, value))
 
-    def convert(self, op: ConvertOp, value: Value, type: Type) -> Register:
-        return self._define(type, Convert(op, value))
+    def multiply_add(self, left: Value, right: Value, addend: Value) -> Register:
+        return self._define(left.type, ins.MultiplyAdd(left, right, addend))
+
+    def any_of_sign(self, sign: Operand) -> Register:
+        return self._define(I32, ins.AnyOfSign(self._value(sign, I32)))
+
+    def landing(self, number: int) -> Register:
+        return self._define(I32, ins.Landing(number))
+
+    def long_jump(self, object: Value, landing: Operand, value: Operand) -> None:
+        self._emit(ins.LongJump(object, self._value(landing, I64), self._value(value, I32)))
+
+    def convert(self, op: ins.ConvertOp, value: Value, type: Type) -> Register:
+        return self._define(type, ins.Convert(op, value))
 
     def select(self, condition: Operand, if_true: Operand, if_false: Operand) -> Register:
         first, second = self._pair(if_true, if_false)
-        return self._define(first.type, Select(self._value(condition, I1), first, second))
+        return self._define(first.type, ins.Select(self._value(condition, I1), first, second))
 
     def offset(self, base: Value, index: Operand = 0, scale: int = 1, displacement: int = 0) -> Register:
         """The address `base + index * scale + displacement`."""
-        return self._address(Offset(base, self._value(index, I64), scale, displacement), self._pointee(base))
+        return self._address(ins.Offset(base, self._value(index, I64), scale, displacement), self._pointee(base))
 
     def element(self, array: Value, index: Operand) -> Register:
         """The address of an element of an array whose type is known."""
@@ -255,11 +227,11 @@ class FunctionBuilder:
         type: Type | None = None,
         *,
         guard: Guard | None = None,
-        ordering: Ordering = "plain",
+        ordering: ins.Ordering = "plain",
         align: int = 1,
     ) -> Register:
         """Read. With a `guard`, wait for a value that satisfies it."""
-        access = Load(address, ordering, align)
+        access = ins.Load(address, ordering, align)
         return self._guarded(guard, lambda: self._define(self._type_at(address, type), access))
 
     def store(
@@ -268,39 +240,39 @@ class FunctionBuilder:
         value: Operand,
         type: Type | None = None,
         *,
-        ordering: Ordering = "plain",
+        ordering: ins.Ordering = "plain",
         align: int = 1,
     ) -> None:
-        self._emit(Store(self._value_at(address, value, type), address, ordering, align))
+        self._emit(ins.Store(self._value_at(address, value, type), address, ordering, align))
 
     @overload
     def update(
-        self, op: UpdateOp, address: Value, value: Operand, type: Type | None = None, *,
-        guard: Guard | None = None, used: Literal[True] = True, ordering: Ordering = "seq_cst", align: int = 1,
+        self, op: ins.UpdateOp, address: Value, value: Operand, type: Type | None = None, *,
+        guard: Guard | None = None, used: Literal[True] = True, ordering: ins.Ordering = "seq_cst", align: int = 1,
     ) -> Register: ...  # fmt: skip
 
     @overload
     def update(
-        self, op: UpdateOp, address: Value, value: Operand, type: Type | None = None, *,
-        guard: Guard | None = None, used: bool, ordering: Ordering = "seq_cst", align: int = 1,
+        self, op: ins.UpdateOp, address: Value, value: Operand, type: Type | None = None, *,
+        guard: Guard | None = None, used: bool, ordering: ins.Ordering = "seq_cst", align: int = 1,
     ) -> Register | None: ...  # fmt: skip
 
     def update(
         self,
-        op: UpdateOp,
+        op: ins.UpdateOp,
         address: Value,
         value: Operand,
         type: Type | None = None,
         *,
         guard: Guard | None = None,
         used: bool = True,
-        ordering: Ordering = "seq_cst",
+        ordering: ins.Ordering = "seq_cst",
         align: int = 1,
     ) -> Register | None:
         """Read, combine and write in one. With a `guard`, wait for an old value that satisfies it. If the old value is
         not `used`, equal operations commute."""
         new = self._value_at(address, value, type)
-        access = Update(op, address, new, ordering, align)
+        access = ins.Update(op, address, new, ordering, align)
         if used:
             return self._guarded(guard, lambda: self._define(new.type, access))
         if guard is not None:
@@ -316,58 +288,59 @@ class FunctionBuilder:
         type: Type | None = None,
         *,
         guard: Guard | None = None,
-        ordering: Ordering = "seq_cst",
+        ordering: ins.Ordering = "seq_cst",
         align: int = 1,
+        failure: ins.Ordering | None = None,
     ) -> tuple[Register, Register]:
         """The old value, and whether it was the expected one, so that the desired one was written. With a `guard`, wait
         for an old value that satisfies it."""
         old = self._value_at(address, expected, type)
         new = self._value(desired, old.type)
         success = Register("", I1)
-        access = CompareExchange(address, old, new, success, ordering, align)
+        access = ins.CompareExchange(address, old, new, success, ordering, align, failure)
         return self._guarded(guard, lambda: self._define(old.type, access)), success
 
     def local(self, name: str, type: Type = I32, value: Operand | None = None) -> Register:
         """The address of a new variable on the stack, uninitialised without a `value`."""
-        address = self._address(StackAlloc(Constant(I64, type.size), variable=name), type, name)
+        address = self._address(ins.StackAlloc(Constant(I64, type.size), variable=name), type, name)
         if value is not None:
             self.store(address, value)
         return address
 
     def stack_alloc(self, size: Operand) -> Register:
-        return self._address(StackAlloc(self._value(size, I64)), None)
+        return self._address(ins.StackAlloc(self._value(size, I64)), None)
 
-    def malloc(self, size: Operand, type: Type | None = None, *, zeroed: bool = False) -> Register:
+    def malloc(self, size: Operand, type: Type | None = None, *, zeroed: bool = False, reuse: bool = False) -> Register:
         """The address of a new block on the heap, of values of a `type` if one is given."""
-        return self._address(HeapAlloc(self._value(size, I64), zeroed), type)
+        return self._address(ins.HeapAlloc(self._value(size, I64), zeroed, reuse), type)
 
     def free(self, address: Operand) -> None:
-        self._emit(Free(self._value(address, PTR)))
+        self._emit(ins.Free(self._value(address, PTR)))
 
     def block_size(self, address: Value) -> Register:
-        return self._define(I64, BlockSize(address))
+        return self._define(I64, ins.BlockSize(address))
 
     def thread_local(self, name: str) -> Register:
         """The address of this thread's copy of a variable."""
-        return self._address(ThreadLocalAddress(name), self._program.types.get(name))
+        return self._address(ins.ThreadLocalAddress(name), self._program.types.get(name))
 
     # ------------------------------------------------------------------------------------- threads, sections
 
     def spawn(self, function: str | Value, *arguments: Operand) -> Register:
         """Start a thread; the result is for `join`."""
         started = FunctionAddress(function) if isinstance(function, str) else function
-        return self._define(PTR, Spawn(started, self._arguments(started, arguments)))
+        return self._define(PTR, ins.Spawn(started, self._arguments(started, arguments)))
 
     def join(self, thread: Value) -> None:
         """Wait for the end of a thread."""
-        address = self.offset(thread, displacement=THREAD_BLOCK_DONE)
+        address = self.offset(thread, displacement=THREAD_DONE)
         with self.atomic():
             done = self.load(address, I32, ordering="acquire")
             self.await_(self.ne(done, 0), "thread", thread, thread)
 
     def self(self) -> Register:
         """The address of this thread's control block."""
-        return self._define(PTR, Self())
+        return self._define(PTR, ins.Self())
 
     def lock(self, mutex: Value) -> None:
         with self.atomic():
@@ -390,29 +363,36 @@ class FunctionBuilder:
     @contextmanager
     def atomic(self, *, guarded: bool = False) -> Iterator[None]:
         """What is inside is one event; `guarded`: one access and its guards."""
-        self._emit(AtomicBegin(guarded))
+        self._emit(ins.AtomicBegin(guarded))
         yield
         if self._current is not None:
-            self._emit(AtomicEnd())
+            self._emit(ins.AtomicEnd())
 
     def atomic_begin(self) -> None:
-        self._emit(AtomicBegin())
+        self._emit(ins.AtomicBegin())
 
     def atomic_end(self) -> None:
-        self._emit(AtomicEnd())
+        self._emit(ins.AtomicEnd())
 
-    def assume(self, condition: Operand, origin: AssumeOrigin = "program") -> None:
-        self._emit(Assume(self._value(condition, I1), origin))
+    def assume(self, condition: Operand, origin: ins.AssumeOrigin = "program") -> None:
+        self._emit(ins.Assume(self._value(condition, I1), origin))
 
     def await_(self, condition: Operand, what: str, object: Operand, holder: Operand = NULL) -> None:
-        self._emit(Await(self._value(condition, I1), what, self._value(object, PTR), self._value(holder, PTR)))
+        self._emit(ins.Await(self._value(condition, I1), what, self._value(object, PTR), self._value(holder, PTR)))
 
-    def claim(self, lock: Operand, kind: ClaimKind) -> None:
-        self._emit(Claim(self._value(lock, PTR), kind))
+    def claim(self, lock: Operand, kind: ins.ClaimKind) -> None:
+        self._emit(ins.Claim(self._value(lock, PTR), kind))
+
+    def relax(self) -> None:
+        """What the section around this has accessed so far does not synchronise."""
+        self._emit(ins.Relax())
+
+    def fence(self, ordering: ins.Ordering = "seq_cst") -> None:
+        self._emit(ins.Fence(ordering))
 
     def choose(self, count: Operand) -> Register:
         """Any number from 0 to `count` - 1."""
-        return self._define(I32, Choose(self._value(count, I32)))
+        return self._define(I32, ins.Choose(self._value(count, I32)))
 
     # ------------------------------------------------------------------------------------------------- calls
 
@@ -425,7 +405,7 @@ class FunctionBuilder:
     def call(self, callee: str | Value, *arguments: Operand, returns: Type | None = None) -> Register | None:
         """Call a function, by name or through a pointer. With `returns`, what it returns is the result."""
         function = FunctionAddress(callee) if isinstance(callee, str) else callee
-        instruction = Call(callee, self._arguments(function, arguments))
+        instruction = ins.Call(callee, self._arguments(function, arguments))
         if returns is not None:
             return self._define(returns, instruction)
         self._emit(instruction)
@@ -433,12 +413,12 @@ class FunctionBuilder:
 
     def ret(self, value: Operand | None = None) -> None:
         if value is None:
-            self._emit(Return())
+            self._emit(ins.Return())
         else:
-            self._emit(Return(self._value(value, self.function.returns)))
+            self._emit(ins.Return(self._value(value, self.function.returns)))
 
     def output(self, byte: Operand) -> None:
-        self._emit(Output(self._value(byte, I8)))
+        self._emit(ins.Output(self._value(byte, I8)))
 
     def print(self, text: str) -> None:
         for byte in text.encode():
@@ -446,25 +426,25 @@ class FunctionBuilder:
 
     # -------------------------------------------------------------------------------------------------- ends
 
-    def check(self, condition: Operand, message: str = "assertion failed", kind: FailureKind = "assertion") -> None:
+    def check(self, condition: Operand, message: str = "assertion failed", kind: ins.FailureKind = "assertion") -> None:
         """Fail unless the condition holds."""
         ok, failed = Block(self._label("ok")), Block(self._label("failed"))
-        self._emit(Branch(self._value(condition, I1), ok.name, failed.name))
+        self._emit(ins.Branch(self._value(condition, I1), ok.name, failed.name))
         self._start(failed)
         self.fail(kind, message)
         self._start(ok)
 
-    def fail(self, kind: FailureKind, message: str) -> None:
-        self._emit(Fail(kind, message))
+    def fail(self, kind: ins.FailureKind, message: str) -> None:
+        self._emit(ins.Fail(kind, message))
 
     def exit(self, status: Operand = 0) -> None:
-        self._emit(Exit(self._value(status, I32)))
+        self._emit(ins.Exit(self._value(status, I32)))
 
-    def end_thread(self) -> None:
-        self._emit(EndThread())
+    def end_thread(self, status: Operand | None = None) -> None:
+        self._emit(ins.EndThread(None if status is None else self._value(status, I32)))
 
     def unreachable(self) -> None:
-        self._emit(Unreachable())
+        self._emit(ins.Unreachable())
 
     # ------------------------------------------------------------------------------------ control structures
 
@@ -472,7 +452,7 @@ class FunctionBuilder:
     def if_(self, condition: Operand) -> Iterator[None]:
         """What is inside runs only where the condition holds. An `else_` may follow directly."""
         then, end = Block(self._label("then")), Block(self._label("end"))
-        branch = Branch(self._value(condition, I1), then.name, end.name)
+        branch = ins.Branch(self._value(condition, I1), then.name, end.name)
         self._emit(branch)
         self._start(then)
         yield
@@ -518,7 +498,7 @@ class FunctionBuilder:
         """Repeat what is inside as long as the condition, evaluated before each round, holds."""
         with self.loop():
             body = Block(self._label("body"))
-            self._emit(Branch(self._value(condition(), I1), body.name, self._loops[-1][1]))
+            self._emit(ins.Branch(self._value(condition(), I1), body.name, self._loops[-1][1]))
             self._start(body)
             yield
 
@@ -532,7 +512,7 @@ class FunctionBuilder:
         self.jump(start.name)
         self._start(start)
         index = self.phi(I32, (before, 0))
-        self._emit(Branch(self.slt(index, limit), body.name, end.name))
+        self._emit(ins.Branch(self.slt(index, limit), body.name, end.name))
         self._start(body)
         self._loops.append((following.name, end.name))
         yield index
@@ -560,14 +540,14 @@ class FunctionBuilder:
         self._start(Block(name))
 
     def jump(self, target: str) -> None:
-        self._emit(Jump(target))
+        self._emit(ins.Jump(target))
 
     def branch(self, condition: Operand, if_true: str, if_false: str) -> None:
-        self._emit(Branch(self._value(condition, I1), if_true, if_false))
+        self._emit(ins.Branch(self._value(condition, I1), if_true, if_false))
 
     def switch(self, value: Value, cases: dict[int, str], default: str) -> None:
         self._emit(
-            Switch(value, [(number % (1 << value.type.bits), block) for number, block in cases.items()], default)
+            ins.Switch(value, [(number % (1 << value.type.bits), block) for number, block in cases.items()], default)
         )
 
     def phi(self, type: Type, *incoming: tuple[str, Operand]) -> Register:
@@ -607,7 +587,7 @@ class FunctionBuilder:
         block = self._block()
         block.instructions.append(instruction)
         self._open_if = None
-        if isinstance(instruction, Terminator):
+        if isinstance(instruction, ins.Terminator):
             self._targets.update(successors(block))
             self._current = None
 

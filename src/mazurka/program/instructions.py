@@ -17,28 +17,43 @@ from mazurka.program.types import PTR, Type
 @dataclass(frozen=True, slots=True)
 class Location:
     """A place in a source file. Column 0 is unknown. `function` is set for code that was put into another function
-    (`transforms.inline`): the one that it comes from. `text` is where it is in what the compiler made of the source:
-    file and line, after those of the calls whose place it has taken."""
+    (`transforms.inline`): the one that it comes from; `library` instead, if that is one of the library, which the line
+    calls. `text` is where it is in what the compiler made of the source: file and line, after those of the calls whose
+    place it has taken."""
 
     file: str
     line: int
     column: int = 0
     function: str | None = None
+    library: str | None = None
     text: tuple[tuple[str, int], ...] = field(default=(), compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
 
 
+# Thread-local variables for exceptions (frontends/c/translate/exceptions.py): the exception of a thread on its way to a
+# handler, null otherwise; the innermost of the calls under way that have a handler. What they handle is said by
+# constants whose names begin with `CLAUSES`.
+IN_FLIGHT = "__mazurka_in_flight"
+HANDLERS = "__mazurka_handlers"
+CLAUSES = "__mazurka_clauses."
+
 # ---------------------------------------------------------------------------------------------- values
 
 
 @dataclass(eq=False, slots=True)
 class Register:
-    """A value computed once (SSA): by a parameter, a phi or an instruction. Identity is what counts, not the name."""
+    """A value computed once (SSA): by a parameter, a phi or an instruction. Identity is what counts, not the name. What
+    a pointer `points_to` in the source, where that is known, are keys of types in `Program.debug_types`: of several,
+    because it is cast to another."""
 
     name: str
     type: Type
+    points_to: tuple[str, ...] = ()
+
+    def point_to(self, *types: str) -> None:
+        self.points_to = tuple(dict.fromkeys(self.points_to + types))
 
     def __str__(self) -> str:
         return f"%{self.name}"
@@ -82,8 +97,10 @@ Value = Register | Constant | GlobalAddress | FunctionAddress
 
 BinaryOp = Literal[
     "add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "and", "or", "xor", "shl", "lshr", "ashr",
-    "fadd", "fsub", "fmul", "fdiv", "frem",
+    "fadd", "fsub", "fmul", "fdiv", "frem", "fpow", "fatan2", "fhypot", "fremainder", "fnextafter",
 ]  # fmt: skip
+# Those that can be `checked`.
+CHECKABLE = frozenset(("add", "sub", "mul", "shl", "lshr", "ashr"))
 Predicate = Literal[
     "eq", "ne", "ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge",
     # floating point: o... are false and u... are true when an operand is not a number
@@ -92,11 +109,16 @@ Predicate = Literal[
 ]  # fmt: skip
 ConvertOp = Literal["zext", "sext", "trunc", "bitcast", "fptosi", "fptoui", "sitofp", "uitofp", "fpext", "fptrunc"]
 UnaryOp = Literal[
-    "fneg", "fabs", "fsqrt", "ffloor", "fceil", "ftrunc", "fround", "ctpop", "ctlz", "cttz", "bswap", "bitreverse"
-]
+    "fneg", "fabs", "fsqrt", "ffloor", "fceil", "ftrunc", "fround", "frint",
+    "fsin", "fcos", "ftan", "fasin", "facos", "fatan", "fsinh", "fcosh", "ftanh", "fasinh", "facosh", "fatanh",
+    "fexp", "fexp2", "fexpm1", "flog", "flog2", "flog10", "flog1p", "fcbrt", "ferf", "ferfc", "ftgamma", "flgamma",
+    "ctpop", "ctlz", "cttz", "bswap", "bitreverse",
+    "defined",  # with 0 for the bits that nobody wrote
+]  # fmt: skip
 UpdateOp = Literal["exchange", "add", "sub", "and", "or", "xor", "nand", "max", "min", "umax", "umin"]
 Ordering = Literal["plain", "relaxed", "acquire", "release", "acq_rel", "seq_cst"]
-FailureKind = Literal["assertion", "abort", "memory", "sync", "arithmetic"]
+# "limit": it is Mazurka that cannot go on, and not the program that goes wrong.
+FailureKind = Literal["assertion", "abort", "memory", "sync", "arithmetic", "limit"]
 AssumeOrigin = Literal["program", "loop", "bound"]
 ClaimKind = Literal["acquire", "release", "keep", "try", "look"]
 
@@ -111,11 +133,14 @@ class Instruction:
 
 @dataclass(eq=False, slots=True)
 class Binary(Instruction):
-    """`result = left op right`, all of one type. Division by zero is an error; shifts by too much give 0 (or sign)."""
+    """`result = left op right`, all of one type. Division by zero is an error; sums, differences and products wrap
+    around, and shifts by too much give 0 (or sign), unless the operation is `checked`: then a result that does not fit
+    as a signed number, and a shift by too much, are errors as well."""
 
     op: BinaryOp
     left: Value
     right: Value
+    checked: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -143,6 +168,15 @@ class Unary(Instruction):
 
 
 @dataclass(eq=False, slots=True)
+class MultiplyAdd(Instruction):
+    """`result = left * right + addend`, floats of one type, rounded once."""
+
+    left: Value
+    right: Value
+    addend: Value
+
+
+@dataclass(eq=False, slots=True)
 class Select(Instruction):
     """`result = if_true if condition else if_false`; no branch is taken."""
 
@@ -153,12 +187,14 @@ class Select(Instruction):
 
 @dataclass(eq=False, slots=True)
 class Offset(Instruction):
-    """`result: ptr = base + index * scale + displacement` (modulo 2**64; `index` is an i64, signed)."""
+    """`result: ptr = base + index * scale + displacement` (modulo 2**64; `index` is an i64, signed). If there is a
+    `limit`, an index that is negative, or not below it, is an error."""
 
     base: Value
     index: Value
     scale: int
     displacement: int = 0
+    limit: int | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -192,7 +228,8 @@ class Update(Instruction):
 
 @dataclass(eq=False, slots=True)
 class CompareExchange(Instruction):
-    """If the location holds `expected`, write `desired`. `result` is the old value, `success` an i1."""
+    """If the location holds `expected`, write `desired`. `result` is the old value, `success` an i1. `failure` is the
+    order of the read that it is if not (none: that of `ordering`, as far as it is a read's)."""
 
     address: Value
     expected: Value
@@ -200,6 +237,18 @@ class CompareExchange(Instruction):
     success: Register | None = None
     ordering: Ordering = "seq_cst"
     align: int = 1
+    failure: Ordering | None = None
+
+    @property
+    def failure_ordering(self) -> Ordering:
+        if self.failure is not None:
+            return self.failure
+        reads: dict[Ordering, Ordering] = {"release": "relaxed", "acq_rel": "acquire"}
+        return reads.get(self.ordering, self.ordering)
+
+
+ReadingAccess = Load | Update | CompareExchange
+MemoryAccess = ReadingAccess | Store
 
 
 @dataclass(eq=False, slots=True)
@@ -216,10 +265,12 @@ class StackAlloc(Instruction):
 
 @dataclass(eq=False, slots=True)
 class HeapAlloc(Instruction):
-    """A new object of `size` bytes (an i64) that lives until it is freed."""
+    """A new object of `size` bytes (an i64) that lives until it is freed. `reuse`: or any one of that size that this
+    thread has freed; all are explored."""
 
     size: Value
     zeroed: bool = False
+    reuse: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -252,9 +303,17 @@ class Call(Instruction):
 
 
 @dataclass(eq=False, slots=True)
+class Landing(Instruction):
+    """`result: i32` = 0; or, if a `LongJump` has led here, what that brings. The calls of its function may go on here
+    instead of returning: so its local variables stay in memory, where they are what they were last set to."""
+
+    number: int  # among those of its function
+
+
+@dataclass(eq=False, slots=True)
 class Spawn(Instruction):
     """Create a thread that runs `function(*arguments)`; `result: ptr` is the address of its control block (see
-    `THREAD_BLOCK_SIZE`)."""
+    `native/core/layout.hpp`)."""
 
     function: Value
     arguments: list[Value] = field(default_factory=list)
@@ -271,6 +330,14 @@ class Choose(Instruction):
     false assume."""
 
     count: Value
+
+
+@dataclass(eq=False, slots=True)
+class AnyOfSign(Instruction):
+    """`result: i32` = any number with the sign of `sign` (an i32): 0 only for 0. What is made of that is decided before
+    a program is checked (`transforms.signs`): the machine takes the sign itself."""
+
+    sign: Value
 
 
 @dataclass(eq=False, slots=True)
@@ -314,6 +381,13 @@ class Claim(Instruction):
 
 
 @dataclass(eq=False, slots=True)
+class Relax(Instruction):
+    """What the atomic section around it has accessed so far synchronises with nothing: it has looked at a lock, and
+    could not take it. Only in an atomic section, and not an event of its own. A section inside of another one is part
+    of that, and does not say so."""
+
+
+@dataclass(eq=False, slots=True)
 class AtomicBegin(Instruction):
     """Everything up to the matching `AtomicEnd` is one event. Sections nest. `guarded`: the section stands for one
     access of the program and its guards (`transforms.awaits`). That access synchronises, and races, as it would
@@ -325,6 +399,14 @@ class AtomicBegin(Instruction):
 @dataclass(eq=False, slots=True)
 class AtomicEnd(Instruction):
     pass
+
+
+@dataclass(eq=False, slots=True)
+class Fence(Instruction):
+    """Between threads. Accesses are sequentially consistent anyhow, so it is no event; but atomic accesses before and
+    after it synchronise, of whatever order they are, as the memory model says."""
+
+    ordering: Ordering = "seq_cst"
 
 
 @dataclass(eq=False, slots=True)
@@ -363,27 +445,49 @@ class Switch(Terminator):
 
 @dataclass(eq=False, slots=True)
 class Return(Terminator):
+    """`thrown`: because of an exception, which the caller finds `IN_FLIGHT` as soon as the call is over."""
+
     value: Value | None = None
+    thrown: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class LongJump(Terminator):
+    """Go back to the call, still under way, that made the stack object at `object`, and there to the `Landing` with the
+    number `landing` (an i64), which gives `value` (an i32). The calls in between end."""
+
+    object: Value
+    landing: Value
+    value: Value
 
 
 @dataclass(eq=False, slots=True)
 class EndThread(Terminator):
-    """End this thread, whatever the depth of its calls. Returning from a thread's first function does the same."""
+    """End this thread, whatever the depth of its calls. Returning from a thread's first function does the same.
+
+    With a `status`, it is the first thread, and the process ends with it: `main` has returned. Others are still run as
+    far as they can (they might have been faster), but who waits then, waits no more."""
+
+    status: Value | None = None
 
 
 @dataclass(eq=False, slots=True)
 class Exit(Terminator):
-    """End the whole execution, in all threads: a write to everything."""
+    """End the whole execution, in all threads: a write to everything. Only the last 8 bits of the status count."""
 
     status: Value
 
 
 @dataclass(eq=False, slots=True)
 class Fail(Terminator):
-    """A bug. In a model of a library function, the place from which user code called it is to blame."""
+    """A bug, or, if its kind is that, a limit. In a model of a library function, the place from which user code
+    called it is to blame. `details` is the address of a C string that says more, and `cause` that of a block on the
+    heap: where it was made is to blame."""
 
     kind: FailureKind
     message: str
+    details: Value | None = None
+    cause: Value | None = None
 
 
 @dataclass(eq=False, slots=True)

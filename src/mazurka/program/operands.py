@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from mazurka.program import instructions
-from mazurka.program.instructions import CompareExchange, Instruction, Register, Value
+from mazurka.program.instructions import CompareExchange, FunctionAddress, Instruction, Register, Spawn, Value
+from mazurka.program.program import Program
 
 # The fields of each kind of instruction that hold values: one, perhaps none or a function's name, or a list.
 OPERAND_FIELDS = {
@@ -46,3 +47,15 @@ def replace_operands(instruction: Instruction, replacements: Mapping[Register, V
                     value[index] = replacements[element]
         elif isinstance(value, Register) and value in replacements:
             setattr(instruction, name, replacements[value])
+
+
+def pointed_to(program: Program) -> list[str]:
+    """The functions that may be called through pointers, or started as threads through them."""
+    found = {relocation.target for each in program.globals.values() for relocation in each.relocations}
+    for function in program.functions.values():
+        for block in function.blocks.values():
+            values = [value for phi in block.phis for _, value in phi.incoming]
+            for instruction in block.instructions:
+                values += instruction.arguments if isinstance(instruction, Spawn) else operands(instruction)
+            found.update(value.name for value in values if isinstance(value, FunctionAddress))
+    return sorted(name for name in found if name in program.functions)

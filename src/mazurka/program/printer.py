@@ -10,50 +10,9 @@ import json
 import re
 from collections.abc import Mapping
 
+from mazurka.program import instructions as ins
 from mazurka.program.cfg import successors
-from mazurka.program.instructions import (
-    Assume,
-    AtomicBegin,
-    AtomicEnd,
-    Await,
-    Binary,
-    BlockSize,
-    Branch,
-    Call,
-    Choose,
-    Claim,
-    Compare,
-    CompareExchange,
-    Constant,
-    Convert,
-    EndThread,
-    Exit,
-    Fail,
-    Free,
-    FunctionAddress,
-    GlobalAddress,
-    HeapAlloc,
-    Instruction,
-    Jump,
-    Load,
-    Offset,
-    Output,
-    Phi,
-    Register,
-    Return,
-    Select,
-    Self,
-    Spawn,
-    StackAlloc,
-    Store,
-    Switch,
-    Terminator,
-    ThreadLocalAddress,
-    Unary,
-    Unreachable,
-    Update,
-    Value,
-)
+from mazurka.program.instructions import Constant, FunctionAddress, GlobalAddress, Instruction, Phi, Register, Value
 from mazurka.program.operands import definitions
 from mazurka.program.program import Block, Function, GlobalVariable, Program
 from mazurka.program.types import Float, Pointer
@@ -84,11 +43,11 @@ def format_function(function: Function) -> str:
         for phi in block.phis:
             lines.append(f"{_indent(depth)}{format_phi(phi, names)}")
         for instruction in block.instructions:
-            if isinstance(instruction, AtomicEnd):
+            if isinstance(instruction, ins.AtomicEnd):
                 depth -= 1
             text = f"{_indent(depth)}{format_instruction(instruction, names)}"
             lines.append(text if instruction.location is None else f"{text:<54}  ; {_place(instruction)}")
-            if isinstance(instruction, AtomicBegin):
+            if isinstance(instruction, ins.AtomicBegin):
                 depth += 1
     return "\n".join([*lines, "}", ""])
 
@@ -103,7 +62,7 @@ def format_instruction(instruction: Instruction, names: Names | None = None) -> 
     names they carry, which need not be unique."""
     names = names or {}
     text = _operation(instruction, names)
-    if isinstance(instruction, CompareExchange):
+    if isinstance(instruction, ins.CompareExchange):
         results = [instruction.result, instruction.success]
         if results != [None, None]:
             shown = ", ".join("_" if register is None else _value(register, names) for register in results)
@@ -155,9 +114,9 @@ def _section_depths(function: Function) -> dict[str, int]:
             continue
         depth = depths[name]
         for instruction in block.instructions:
-            if isinstance(instruction, AtomicBegin):
+            if isinstance(instruction, ins.AtomicBegin):
                 depth += 1
-            elif isinstance(instruction, AtomicEnd):
+            elif isinstance(instruction, ins.AtomicEnd):
                 depth -= 1
         for target in successors(block):
             if target not in depths:
@@ -167,7 +126,7 @@ def _section_depths(function: Function) -> dict[str, int]:
 
 
 def _is_terminated(block: Block) -> bool:
-    return bool(block.instructions) and isinstance(block.instructions[-1], Terminator)
+    return bool(block.instructions) and isinstance(block.instructions[-1], ins.Terminator)
 
 
 def _indent(depth: int) -> str:
@@ -233,79 +192,99 @@ def _operation(instruction: Instruction, names: Names) -> str:
 
     result = "?" if instruction.result is None else str(instruction.result.type)
     match instruction:
-        case Binary(op, left, right) | Compare(op, left, right):
+        case ins.Binary(op, left, right, checked):
+            return f"{op} {'checked ' if checked else ''}{typed(left)}, {show(right)}"
+        case ins.Compare(op, left, right):
             return f"{op} {typed(left)}, {show(right)}"
-        case Convert(op, value):
+        case ins.Convert(op, value):
             return f"{op} {typed(value)} to {result}"
-        case Unary(op, value):
+        case ins.Unary(op, value):
             return f"{op} {typed(value)}"
-        case Select(condition, if_true, if_false):
+        case ins.MultiplyAdd(left, right, addend):
+            return f"fma {typed(left)}, {show(right)}, {show(addend)}"
+        case ins.AnyOfSign(sign):
+            return f"any_of_sign {show(sign)}"
+        case ins.Landing(number):
+            return f"landing {number}"
+        case ins.Select(condition, if_true, if_false):
             return f"select {show(condition)}, {typed(if_true)}, {show(if_false)}"
-        case Offset(base, index, scale, displacement):
-            return f"offset {show(base)} + {show(index)} * {scale}" + (f" + {displacement}" if displacement else "")
-        case Load(address):
+        case ins.Offset(base, index, scale, displacement, limit):
+            bound = "" if limit is None else f", below {limit}"
+            moved = f" + {displacement}" if displacement else ""
+            return f"offset {show(base)} + {show(index)} * {scale}{moved}{bound}"
+        case ins.Load(address):
             return f"load {result} {show(address)}{_how(instruction)}"
-        case Store(value, address):
+        case ins.Store(value, address):
             return f"store {typed(value)}, {show(address)}{_how(instruction)}"
-        case Update(op, address, value):
+        case ins.Update(op, address, value):
             return f"update {op} {show(address)}, {typed(value)}{_how(instruction)}"
-        case CompareExchange(address, expected, desired):
+        case ins.CompareExchange(address, expected, desired):
             return f"compare_exchange {show(address)}, {typed(expected)}, {show(desired)}{_how(instruction)}"
-        case StackAlloc(size, private, variable, debug_type):
+        case ins.StackAlloc(size, private, variable, debug_type):
             named = "" if variable is None else f", {json.dumps(variable)}"
             debug = "" if debug_type is None else f", a {_name(debug_type)}"
             return f"stack_alloc {show(size)}{', private' if private else ''}{named}{debug}"
-        case HeapAlloc(size, zeroed):
-            return f"heap_alloc {show(size)}{', zeroed' if zeroed else ''}"
-        case Free(address):
+        case ins.HeapAlloc(size, zeroed, reuse):
+            return f"heap_alloc {show(size)}{', zeroed' if zeroed else ''}{', or one again' if reuse else ''}"
+        case ins.Free(address):
             return f"free {show(address)}"
-        case BlockSize(address):
+        case ins.BlockSize(address):
             return f"block_size {show(address)}"
-        case ThreadLocalAddress(name):
+        case ins.ThreadLocalAddress(name):
             return f"thread_local @{_name(name)}"
-        case Call(callee, arguments):
+        case ins.Call(callee, arguments):
             returned = "" if instruction.result is None else f"{result} "
             target = _name(callee) if isinstance(callee, str) else f"*{show(callee)}"
             return f"call {returned}{target}({', '.join(map(typed, arguments))})"
-        case Spawn(function, arguments):
+        case ins.Spawn(function, arguments):
             return f"spawn {show(function)}({', '.join(map(typed, arguments))})"
-        case Self():
+        case ins.Self():
             return "self"
-        case Choose(count):
+        case ins.Choose(count):
             return f"choose {show(count)}"
-        case Assume(condition, origin):
+        case ins.Assume(condition, origin):
             return f"assume {show(condition)}" + ("" if origin == "program" else f", {origin}")
-        case Await(condition, what, object, holder):
+        case ins.Await(condition, what, object, holder):
             return f"await {show(condition)}, {json.dumps(what)} at {show(object)} held by {show(holder)}"
-        case Claim(lock, kind):
+        case ins.Claim(lock, kind):
             return f"claim {kind} {show(lock)}"
-        case AtomicBegin(guarded):
+        case ins.AtomicBegin(guarded):
             return "guarded begin" if guarded else "atomic begin"
-        case AtomicEnd():
+        case ins.AtomicEnd():
             return "atomic end"
-        case Output(byte):
+        case ins.Relax():
+            return "relax"
+        case ins.Fence(ordering):
+            return f"fence {ordering}"
+        case ins.Output(byte):
             return f"output {show(byte)}"
-        case Jump(target):
+        case ins.Jump(target):
             return f"jump {_name(target)}"
-        case Branch(condition, if_true, if_false):
+        case ins.Branch(condition, if_true, if_false):
             return f"branch {show(condition)}, {_name(if_true)}, {_name(if_false)}"
-        case Switch(value, cases, default):
+        case ins.Switch(value, cases, default):
             targets = "".join(f"{number}: {_name(target)}, " for number, target in cases)
             return f"switch {typed(value)}, {targets}default: {_name(default)}"
-        case Return(value):
-            return "return" if value is None else f"return {typed(value)}"
-        case EndThread():
-            return "end_thread"
-        case Exit(status):
+        case ins.Return(value):
+            word = "return thrown" if instruction.thrown else "return"
+            return word if value is None else f"{word} {typed(value)}"
+        case ins.LongJump(object, landing, value):
+            return f"long_jump {show(object)}, {show(landing)}, {show(value)}"
+        case ins.EndThread(status):
+            return "end_thread" if status is None else f"end_thread {show(status)}"
+        case ins.Exit(status):
             return f"exit {show(status)}"
-        case Fail(kind, message):
-            return f"fail {kind} {json.dumps(message)}"
-        case Unreachable():
+        case ins.Fail(kind, message, details, cause):
+            more = "".join(f" {word} {show(each)}" for word, each in (("with", details), ("of", cause)) if each)
+            return f"fail {kind} {json.dumps(message)}{more}"
+        case ins.Unreachable():
             return "unreachable"
         case _:
             return type(instruction).__name__
 
 
-def _how(access: Load | Store | Update | CompareExchange) -> str:
+def _how(access: ins.MemoryAccess) -> str:
     ordering = "" if access.ordering == "plain" else f", {access.ordering}"
+    if isinstance(access, ins.CompareExchange) and access.failure is not None:
+        ordering += f" {access.failure}"
     return ordering if access.align == 1 else f"{ordering}, align {access.align}"

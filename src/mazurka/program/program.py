@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from mazurka.program.instructions import Instruction, Location, Phi, Register, Terminator
 from mazurka.program.types import Type
@@ -26,7 +28,8 @@ class Block:
 @dataclass(eq=False, slots=True)
 class Function:
     """The first block is the entry; it has no predecessors and no phis. `library` marks models of library functions:
-    traces show the call to them rather than what they do inside."""
+    traces show the call to them rather than what they do inside. `display` is its name in the source, if that is
+    another one."""
 
     name: str
     parameters: list[Register] = field(default_factory=list)
@@ -34,10 +37,16 @@ class Function:
     blocks: dict[str, Block] = field(default_factory=dict)
     location: Location | None = None
     library: bool = False
+    display: str | None = None
 
     @property
     def entry(self) -> Block:
         return next(iter(self.blocks.values()))
+
+    @property
+    def instructions(self) -> Iterator[Instruction]:
+        """Those of all blocks."""
+        return chain.from_iterable(block.instructions for block in self.blocks.values())
 
     @property
     def size(self) -> int:
@@ -99,20 +108,27 @@ class DebugType:
     enumerators: tuple[tuple[str, int], ...] = ()  # enum
 
 
+@dataclass(frozen=True, slots=True)
+class WeakOrder:
+    """A line that asks for a memory order other than seq_cst, or for a fence. operation: "load", "store", "update",
+    "compare-exchange" or "fence". If the line does several of these, `orders` are all of them; those of a
+    compare-exchange have that of its failure after a slash."""
+
+    file: str | None
+    line: int | None
+    operation: str
+    orders: tuple[str, ...]
+
+
 @dataclass(eq=False, slots=True)
 class Program:
-    """All of it. `entry` is the function that the first thread runs, with no arguments. With `fences`, relaxed accesses
-    count as synchronisation when data races are looked for: which of them a fence turns into one is not followed."""
+    """All of it. `entry` is the function that the first thread runs, with no arguments. `weak_orders` is what its
+    source says about memory orders (`program.orders`), if that is known. `left_out` says in sentences which of its
+    executions it does not have, because of what it calls."""
 
     functions: dict[str, Function] = field(default_factory=dict)
     globals: dict[str, GlobalVariable] = field(default_factory=dict)
     debug_types: dict[str, DebugType] = field(default_factory=dict)
     entry: str = "main"
-    fences: bool = False
-
-
-# The control block of a thread: an ordinary object, which `Spawn` and `Self` give the address of. The machine
-# writes `done` when the thread ends, and the last byte stands for the life of the process; all other fields belong to
-# the library models.
-THREAD_BLOCK_SIZE = 32
-THREAD_BLOCK_DONE = 0  # i32: 1 once the thread has ended
+    weak_orders: tuple[WeakOrder, ...] | None = None
+    left_out: tuple[str, ...] = ()

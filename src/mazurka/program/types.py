@@ -63,3 +63,8 @@ I64 = Int(64)
 F32 = Float(32)
 F64 = Float(64)
 PTR = Pointer()
+
+
+def signed(number: int, bits: int) -> int:
+    """What the bits of a number mean in two's complement."""
+    return number - (1 << bits) if number >> (bits - 1) else number

@@ -9,58 +9,9 @@ from __future__ import annotations
 from typing import get_args
 
 from mazurka.errors import MazurkaError
+from mazurka.program import instructions as ins
 from mazurka.program.cfg import Dominators, dominators, predecessors, successors
-from mazurka.program.instructions import (
-    Assume,
-    AtomicBegin,
-    AtomicEnd,
-    Await,
-    Binary,
-    BinaryOp,
-    BlockSize,
-    Branch,
-    Call,
-    Choose,
-    Claim,
-    ClaimKind,
-    Compare,
-    CompareExchange,
-    Constant,
-    Convert,
-    ConvertOp,
-    EndThread,
-    Exit,
-    Fail,
-    FailureKind,
-    Free,
-    FunctionAddress,
-    GlobalAddress,
-    HeapAlloc,
-    Instruction,
-    Jump,
-    Load,
-    Offset,
-    Ordering,
-    Output,
-    Phi,
-    Predicate,
-    Register,
-    Return,
-    Select,
-    Self,
-    Spawn,
-    StackAlloc,
-    Store,
-    Switch,
-    Terminator,
-    ThreadLocalAddress,
-    Unary,
-    UnaryOp,
-    Unreachable,
-    Update,
-    UpdateOp,
-    Value,
-)
+from mazurka.program.instructions import Constant, FunctionAddress, GlobalAddress, Instruction, Phi, Register, Value
 from mazurka.program.operands import definitions, operands
 from mazurka.program.printer import format_instruction, format_phi, register_names
 from mazurka.program.program import Block, DebugType, Function, GlobalVariable, Program
@@ -68,15 +19,18 @@ from mazurka.program.types import I1, I8, I32, I64, PTR, Float, Int, Pointer, Ty
 
 POINTER_SIZE = 8
 
-FLOAT_BINARY = frozenset({"fadd", "fsub", "fmul", "fdiv", "frem"})
-BINARY = frozenset(get_args(BinaryOp))
-PREDICATES = frozenset(get_args(Predicate))
-CONVERSIONS = frozenset(get_args(ConvertOp))
-UNARY = frozenset(get_args(UnaryOp))
-UPDATES = frozenset(get_args(UpdateOp))
-ORDERINGS = frozenset(get_args(Ordering))
-FAILURES = frozenset(get_args(FailureKind))
-CLAIMS = frozenset(get_args(ClaimKind))
+BINARY = frozenset(get_args(ins.BinaryOp))
+FLOAT_BINARY = frozenset(op for op in BINARY if op.startswith("f"))
+PREDICATES = frozenset(get_args(ins.Predicate))
+CONVERSIONS = frozenset(get_args(ins.ConvertOp))
+UNARY = frozenset(get_args(ins.UnaryOp))
+UPDATES = frozenset(get_args(ins.UpdateOp))
+ORDERINGS = frozenset(get_args(ins.Ordering))
+READING_ORDERINGS = frozenset({"relaxed", "acquire", "seq_cst"})
+FENCES = frozenset({"acquire", "release", "acq_rel", "seq_cst"})
+FAILURES = frozenset(get_args(ins.FailureKind))
+ORIGINS = frozenset(get_args(ins.AssumeOrigin))
+CLAIMS = frozenset(get_args(ins.ClaimKind))
 
 
 class InvalidProgram(MazurkaError):
@@ -160,10 +114,10 @@ def _check_function(program: Program, key: str, function: Function) -> None:
     for name, block in function.blocks.items():
         if block.name != name:
             raise wrong(f"is listed as {name!r}", block)
-        if not block.instructions or not isinstance(block.instructions[-1], Terminator):
+        if not block.instructions or not isinstance(block.instructions[-1], ins.Terminator):
             raise wrong("does not end with a terminator", block)
         for instruction in block.instructions[:-1]:
-            if isinstance(instruction, Terminator):
+            if isinstance(instruction, ins.Terminator):
                 raise wrong("a terminator that is not the last instruction of its block", block, instruction)
         for target in successors(block):
             if target not in function.blocks:
@@ -204,10 +158,10 @@ def _definitions(function: Function) -> dict[Register, str | None]:
     def define(register: Register, block: str | None) -> None:
         if register in defined_in:
             raise _Problem(f"register {register_names(function)[register]} is defined more than once")
-        _check_type(register.type)
         defined_in[register] = block
 
     for parameter in function.parameters:
+        _check_type(parameter.type)
         define(parameter, None)
     for block in function.blocks.values():
         for phi in block.phis:
@@ -236,7 +190,9 @@ class _Scope:
         self.here = {phi.result for phi in block.phis}
 
     def define(self, instruction: Instruction) -> None:
-        self.here.update(definitions(instruction))
+        for register in definitions(instruction):
+            _check_type(register.type)
+            self.here.add(register)
 
     def check_operands(self, instruction: Instruction) -> None:
         for value in operands(instruction):
@@ -249,6 +205,7 @@ class _Scope:
     def check_phi(self, phi: Phi, sources: list[str]) -> None:
         if self.block is self.function.entry:
             raise _Problem("the entry has no predecessors, so it cannot have phis")
+        _check_type(phi.result.type)
         given: set[str] = set()
         for name, _ in phi.incoming:
             if name in given:
@@ -347,64 +304,80 @@ def _no_result(instruction: Instruction) -> None:
 
 def _check_instruction(program: Program, function: Function, instruction: Instruction) -> None:
     match instruction:
-        case Load() | Store() | Update() | CompareExchange():
+        case ins.Load() | ins.Store() | ins.Update() | ins.CompareExchange():
             _check_access(instruction)
-        case Binary(op, left, right):
+        case ins.Binary(op, left, right, checked):
             _expect_operation(op, BINARY)
+            if checked and op not in ins.CHECKABLE:
+                raise _Problem(f"'{op}' cannot be checked")
             _expect("the right operand", right, left.type)
             (_expect_float if op in FLOAT_BINARY else _expect_integer)("the left operand", left.type)
             _result(instruction, left.type)
-        case Compare(predicate, left, right):
+        case ins.Compare(predicate, left, right):
             _expect_operation(predicate, PREDICATES)
             _expect("the right operand", right, left.type)
             (_expect_float if predicate.startswith("f") else _expect_integer)("the left operand", left.type)
             _result(instruction, I1)
-        case Convert():
+        case ins.Convert():
             _check_conversion(instruction)
-        case Offset(base, index, scale, displacement):
+        case ins.Offset(base, index, scale, displacement):
             _expect("the base", base, PTR)
             _expect("the index", index, I64)
             for name, number in ("scale", scale), ("displacement", displacement):
                 if not -(1 << 63) <= number < 1 << 63:
                     raise _Problem(f"the {name} {number} does not fit 64 bits")
+            if instruction.limit is not None and not 0 < instruction.limit < 1 << 31:
+                raise _Problem(f"the limit {instruction.limit} is not a number of elements")
             _result(instruction, PTR)
-        case Select(condition, if_true, if_false):
+        case ins.Select(condition, if_true, if_false):
             _expect("the condition", condition, I1)
             _expect("the value if false", if_false, if_true.type)
             _result(instruction, if_true.type)
-        case Unary(op, value):
+        case ins.Unary(op, value):
             _expect_operation(op, UNARY)
             if op.startswith("f"):
                 _expect_float("the operand", value.type)
-            elif not isinstance(value.type, Int):
+            elif op != "defined" and not isinstance(value.type, Int):
                 raise _Problem(f"the operand is of type {value.type}, which is not an integer")
             if op == "bswap" and value.type.bits % 16:
                 raise _Problem(f"the operand is of type {value.type}, which has no even number of bytes")
             _result(instruction, value.type)
-        case StackAlloc(size, debug_type=debug_type):
+        case ins.MultiplyAdd(left, right, addend):
+            _expect_float("the left operand", left.type)
+            _expect("the right operand", right, left.type)
+            _expect("the addend", addend, left.type)
+            _result(instruction, left.type)
+        case ins.AnyOfSign(sign):
+            _expect("the sign", sign, I32)
+            _result(instruction, I32)
+        case ins.Landing(number):
+            if not 0 <= number < 1 << 31:
+                raise _Problem(f"{number} is not the number of a landing")
+            _result(instruction, I32)
+        case ins.StackAlloc(size, debug_type=debug_type):
             _expect("the size", size, I64)
             if isinstance(size, Constant) and size.undefined:
                 raise _Problem("the size is undefined")
             if debug_type is not None and debug_type not in program.debug_types:
                 raise _Problem(f"there is no debug type {debug_type!r}")
             _result(instruction, PTR)
-        case HeapAlloc(size):
+        case ins.HeapAlloc(size):
             _expect("the size", size, I64)
             _result(instruction, PTR)
-        case Free(address):
+        case ins.Free(address):
             _expect("the address", address, PTR)
             _no_result(instruction)
-        case BlockSize(address):
+        case ins.BlockSize(address):
             _expect("the address", address, PTR)
             _result(instruction, I64)
-        case ThreadLocalAddress(name):
+        case ins.ThreadLocalAddress(name):
             variable = program.globals.get(name)
             if variable is None:
                 raise _Problem(f"there is no global {name!r}")
             if not variable.thread_local:
                 raise _Problem(f"global {name!r} is not thread-local")
             _result(instruction, PTR)
-        case Call(callee, arguments):
+        case ins.Call(callee, arguments):
             if isinstance(callee, str):
                 called = program.functions.get(callee)
                 if called is None:
@@ -416,67 +389,75 @@ def _check_instruction(program: Program, function: Function, instruction: Instru
                     _result(instruction, called.returns)
             else:
                 _expect("the callee", callee, PTR)
-        case Spawn(started, arguments):
+        case ins.Spawn(started, arguments):
             _expect("the function", started, PTR)
             if isinstance(started, FunctionAddress):
                 _check_arguments(program.functions[started.name], arguments)
             _result(instruction, PTR)
-        case Self():
+        case ins.Self():
             _result(instruction, PTR)
-        case Choose(count):
+        case ins.Choose(count):
             _expect("the count", count, I32)
             _result(instruction, I32)
-        case Assume(condition):
+        case ins.Assume(condition, origin):
+            _expect_operation(origin, ORIGINS)
             _expect("the condition", condition, I1)
             _no_result(instruction)
-        case Await(condition, what, object, holder):
+        case ins.Await(condition, what, object, holder):
             _expect("the condition", condition, I1)
             if not what:
                 raise _Problem("does not say what it waits for")
             _expect("the object", object, PTR)
             _expect("the holder", holder, PTR)
             _no_result(instruction)
-        case Claim(lock, kind):
+        case ins.Claim(lock, kind):
             _expect("the lock", lock, PTR)
             _expect_operation(kind, CLAIMS)
             _no_result(instruction)
-        case AtomicBegin() | AtomicEnd():
+        case ins.AtomicBegin() | ins.AtomicEnd() | ins.Relax():
             _no_result(instruction)
-        case Output(byte):
+        case ins.Fence(ordering):
+            _expect_operation(ordering, FENCES)
+            _no_result(instruction)
+        case ins.Output(byte):
             _expect("the byte", byte, I8)
             _no_result(instruction)
-        case Terminator():
+        case ins.Terminator():
             _check_terminator(function, instruction)
         case _:
             raise _Problem(f"{type(instruction).__name__} is not a kind of instruction")
 
 
-def _check_access(access: Load | Store | Update | CompareExchange) -> None:
+def _check_access(access: ins.MemoryAccess) -> None:
     _expect("the address", access.address, PTR)
     _expect_operation(access.ordering, ORDERINGS)
     if access.align < 1 or access.align & (access.align - 1):
         raise _Problem(f"the alignment {access.align} is not a power of two")
+    if access.align >= 1 << PTR.bits:
+        raise _Problem(f"the alignment {access.align} is more than there are addresses")
     match access:
-        case Load():
+        case ins.Load():
             _some_result(access)
-        case Store():
+        case ins.Store():
             _no_result(access)
-        case Update(op, _, value):
+        case ins.Update(op, _, value):
             _expect_operation(op, UPDATES)
             if op != "exchange":
                 _expect_integer("the value", value.type)
             if access.result is not None:
                 _result(access, value.type)
-        case CompareExchange(_, expected, desired, success):
+        case ins.CompareExchange(_, expected, desired, success):
             _expect_integer("the expected value", expected.type)
             _expect("the desired value", desired, expected.type)
+            if access.ordering != "plain":
+                _expect_operation(access.failure_ordering, READING_ORDERINGS)
             if access.result is not None:
                 _result(access, expected.type)
             if success is not None:
                 _expect("the success", success, I1)
 
 
-def _check_conversion(instruction: Convert) -> None:
+def _check_conversion(instruction: ins.Convert) -> None:
     op, source, target = instruction.op, instruction.value.type, _some_result(instruction).type
     _expect_operation(op, CONVERSIONS)
     if op in ("sitofp", "uitofp", "zext", "sext", "trunc"):
@@ -502,12 +483,12 @@ def _check_arguments(called: Function, arguments: list[Value]) -> None:
         _expect(f"argument {number}", argument, parameter.type)
 
 
-def _check_terminator(function: Function, terminator: Terminator) -> None:
+def _check_terminator(function: Function, terminator: ins.Terminator) -> None:
     _no_result(terminator)
     match terminator:
-        case Branch(condition):
+        case ins.Branch(condition):
             _expect("the condition", condition, I1)
-        case Switch(value, cases):
+        case ins.Switch(value, cases):
             if not isinstance(value.type, Int):
                 raise _Problem(f"the value is of type {value.type}, which is not an integer")
             seen: set[int] = set()
@@ -517,18 +498,27 @@ def _check_terminator(function: Function, terminator: Terminator) -> None:
                 if number in seen:
                     raise _Problem(f"case {number} occurs twice")
                 seen.add(number)
-        case Return(value):
+        case ins.Return(value):
             if value is None and function.returns is not None:
                 raise _Problem(f"returns nothing, but the function returns {function.returns}")
             if value is not None:
                 if function.returns is None:
                     raise _Problem("returns a value, but the function returns nothing")
                 _expect("the value", value, function.returns)
-        case Exit(status):
+        case ins.Exit(status):
             _expect("the status", status, I32)
-        case Fail(kind):
+        case ins.EndThread(status) if status is not None:
+            _expect("the status", status, I32)
+        case ins.LongJump(object, landing, value):
+            _expect("the object", object, PTR)
+            _expect("the landing", landing, I64)
+            _expect("the value", value, I32)
+        case ins.Fail(kind, _, details, cause):
             _expect_operation(kind, FAILURES)
-        case Jump() | EndThread() | Unreachable():
+            for what, value in (("the text", details), ("the cause", cause)):
+                if value is not None:
+                    _expect(what, value, PTR)
+        case ins.Jump() | ins.EndThread() | ins.Unreachable():
             pass
         case _:
             raise _Problem(f"{type(terminator).__name__} is not a kind of terminator")

@@ -8,6 +8,7 @@ from typing import TextIO
 from mazurka.result import Result
 
 
-def write(result: Result, to: TextIO) -> None:
-    json.dump(result.to_json(), to, indent=2)
+def write(result: Result, to: TextIO, *, race_schedules: bool = False, config: str | None = None) -> None:
+    """`config` is the file that options were taken from."""
+    json.dump({**result.to_json(race_schedules), "config": config}, to, indent=2)
     to.write("\n")

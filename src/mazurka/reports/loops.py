@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from mazurka.escaping import visible
-from mazurka.loops import IdleRound, LoopFate
+from mazurka.transforms.loops.report import LoopFate, PureIteration
 
 
 def write(loops: Sequence[LoopFate], to: TextIO) -> None:
@@ -34,5 +34,5 @@ def _lines(loop: LoopFate) -> list[str]:
     return lines
 
 
-def _place(at: LoopFate | IdleRound) -> str:
+def _place(at: LoopFate | PureIteration) -> str:
     return f"{at.file}:{at.line}" if at.file else ""

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import TextIO
 
-from mazurka.engines.abstract.search import SearchProgress
+from mazurka.constrained.impact.iterative import SearchProgress
+from mazurka.constraining import NO_SCHEDULE_FOUND, FoundSchedules, Iteration, SafeIteration, UnsafeIteration
 from mazurka.escaping import visible
 from mazurka.reports import text
-from mazurka.scheduling import NO_SCHEDULE_FOUND, Iteration, Outcome, SafeIteration, UnsafeIteration
 
 _VERDICTS = {
     "safe": "safe: no schedule of the program leads to a bug",
@@ -47,7 +47,7 @@ def write_iteration(iteration: Iteration, to: TextIO, *, color: str = "auto") ->
     console.file.flush()
 
 
-def summary(outcome: Outcome) -> str:
+def summary(outcome: FoundSchedules) -> str:
     """How the search has ended, in one line."""
     took = f"{outcome.progress.nodes:,} nodes, {text.duration(outcome.seconds)}"
     safe = sum(isinstance(iteration, SafeIteration) for iteration in outcome.iterations)
@@ -64,17 +64,20 @@ def summary(outcome: Outcome) -> str:
 
 
 def write_outcome(
-    outcome: Outcome,
+    outcome: FoundSchedules,
     to: TextIO,
     *,
     replay_with: Sequence[str] = (),
     build_with: Sequence[str] = (),
+    config: str | None = None,
     color: str = "auto",
 ) -> None:
     """How the search has ended. `replay_with` are command lines that show the first bug again, `build_with` those that
-    make use of the schedule."""
+    make use of the schedule; `config` is the file that options were taken from."""
     console = text.open_console(to, color)
     console.print(summary(outcome), style="bold", markup=False, highlight=False, soft_wrap=True)
+    if config is not None:
+        console.print(text.configured(config), style="dim", markup=False, highlight=False, soft_wrap=True)
     for purpose, commands in (
         ("to see the first bug again", replay_with),
         ("to run the program under the last schedule", build_with),
@@ -85,6 +88,6 @@ def write_outcome(
             console.print(f"  {visible(command)}", markup=False, highlight=False, soft_wrap=True)
 
 
-def write_json(outcome: Outcome, to: TextIO) -> None:
-    json.dump(outcome.to_json(), to, indent=2)
+def write_json(outcome: FoundSchedules, to: TextIO, *, config: str | None = None) -> None:
+    json.dump({**outcome.to_json(), "config": config}, to, indent=2)
     to.write("\n")

@@ -24,6 +24,7 @@ from mazurka.program.instructions import (
     Constant,
     Convert,
     Instruction,
+    Landing,
     Load,
     Offset,
     Phi,
@@ -33,8 +34,8 @@ from mazurka.program.instructions import (
     Value,
 )
 from mazurka.program.operands import operands, replace_operands
-from mazurka.program.program import Function
-from mazurka.program.types import Type
+from mazurka.program.program import Block, Function
+from mazurka.program.types import Type, signed
 from mazurka.transforms.simplify import remove_dead_instructions, remove_unreachable_blocks
 
 
@@ -46,6 +47,13 @@ class _Object:
     size: int
     parts: dict[tuple[int, int], _Part]  # by offset in bytes and width in bits
     promotable: bool = True
+
+    def give_up_if_parts_overlap(self) -> None:
+        end = 0
+        for (offset, _), part in sorted(self.parts.items(), key=lambda item: item[0]):
+            if offset < end:
+                self.promotable = False
+            end = offset + part.type.size
 
 
 @dataclass(eq=False, slots=True)
@@ -59,6 +67,8 @@ class _Part:
 def promote(function: Function) -> None:
     """Promote what can be promoted, and drop what that leaves without a use."""
     remove_unreachable_blocks(function)
+    if any(isinstance(instruction, Landing) for instruction in function.instructions):
+        return  # the calls of the function may go on there, with its variables as they are by then
     tree = dominators(function)
     accesses, objects = _find_parts(function, tree)
     if objects:
@@ -73,69 +83,64 @@ _Objects = dict[Instruction, list[_Part]]
 
 def _find_parts(function: Function, tree: Dominators) -> tuple[_Accesses, _Objects]:
     """The accesses to objects that can be promoted, and their `StackAlloc`s."""
-    addresses: dict[Register, tuple[_Object, int]] = {}  # pointers into objects: the object and the offset
-    allocations: dict[Instruction, _Object] = {}
-    accesses: dict[Instruction, tuple[_Object, _Part]] = {}
+    uses = _Uses()
+    # Definitions come before uses in this order, except for those of phis.
+    for name in tree.order:
+        for instruction in function.blocks[name].instructions:
+            uses.add(instruction)
+    for block in function.blocks.values():
+        for phi in block.phis:
+            for _, value in phi.incoming:
+                uses.give_up(value)
+    for object in uses.allocations.values():
+        object.give_up_if_parts_overlap()
+    return (
+        {instruction: part for instruction, (object, part) in uses.accesses.items() if object.promotable},
+        {instruction: list(o.parts.values()) for instruction, o in uses.allocations.items() if o.promotable},
+    )
 
-    def give_up(value: Value) -> None:
-        if isinstance(value, Register) and value in addresses:
-            addresses[value][0].promotable = False
 
-    def access(instruction: Load | Store, type: Type) -> None:
-        if not isinstance(instruction.address, Register) or instruction.address not in addresses:
+class _Uses:
+    """What is done with the addresses of objects."""
+
+    def __init__(self) -> None:
+        self.allocations: dict[Instruction, _Object] = {}
+        self.accesses: dict[Instruction, tuple[_Object, _Part]] = {}
+        self._addresses: dict[Register, tuple[_Object, int]] = {}  # pointers into objects: the object and the offset
+
+    def add(self, instruction: Instruction) -> None:
+        match instruction:
+            case Load(result=Register(type=type)):
+                self._access(instruction, type)
+            case Store(value):
+                self.give_up(value)
+                self._access(instruction, value.type)
+            case StackAlloc(Constant(value=int(size), undefined=False), result=Register() as result):
+                object = _Object(instruction.variable or "", size, {})
+                self.allocations[instruction] = object
+                self._addresses[result] = object, 0
+            case Offset(Register() as base, Constant(value=int(index), undefined=False), result=Register() as result):
+                if base in self._addresses:
+                    object, offset = self._addresses[base]
+                    offset += index * instruction.scale + instruction.displacement
+                    self._addresses[result] = object, signed(offset % (1 << 64), 64)
+            case _:
+                for value in operands(instruction):
+                    self.give_up(value)
+
+    def give_up(self, value: Value) -> None:
+        if isinstance(value, Register) and value in self._addresses:
+            self._addresses[value][0].promotable = False
+
+    def _access(self, instruction: Load | Store, type: Type) -> None:
+        if not isinstance(instruction.address, Register) or instruction.address not in self._addresses:
             return
-        object, offset = addresses[instruction.address]
+        object, offset = self._addresses[instruction.address]
         if offset < 0 or offset + type.size > object.size or offset % instruction.align:
             object.promotable = False
             return
         part = object.parts.setdefault((offset, type.bits), _Part(object.variable, type))
-        accesses[instruction] = object, part
-
-    # Definitions come before uses in this order, except for those of phis.
-    for name in tree.order:
-        for instruction in function.blocks[name].instructions:
-            match instruction:
-                case Load(result=Register(type=type)):
-                    access(instruction, type)
-                case Store(value):
-                    give_up(value)
-                    access(instruction, value.type)
-                case StackAlloc(Constant(value=int(size), undefined=False), result=Register() as result):
-                    object = _Object(instruction.variable or "", size, {})
-                    allocations[instruction] = object
-                    addresses[result] = object, 0
-                case Offset(
-                    Register() as base, Constant(value=int(index), undefined=False), result=Register() as result
-                ):
-                    if base in addresses:
-                        object, offset = addresses[base]
-                        offset += index * instruction.scale + instruction.displacement
-                        addresses[result] = object, (offset + (1 << 63)) % (1 << 64) - (1 << 63)
-                case _:
-                    for value in operands(instruction):
-                        give_up(value)
-    for block in function.blocks.values():
-        for phi in block.phis:
-            for _, value in phi.incoming:
-                give_up(value)
-
-    for object in allocations.values():
-        end = 0
-        for (offset, _), part in sorted(object.parts.items(), key=lambda item: item[0]):
-            if offset < end:
-                object.promotable = False
-            end = offset + part.type.size
-    return (
-        {instruction: part for instruction, (object, part) in accesses.items() if object.promotable},
-        {instruction: list(o.parts.values()) for instruction, o in allocations.items() if o.promotable},
-    )
-
-
-def _distance(offset: Offset) -> int:
-    """What an `Offset` with a constant index adds, as a signed number."""
-    assert isinstance(offset.index, Constant) and isinstance(offset.index.value, int)
-    sum = offset.index.value * offset.scale + offset.displacement
-    return (sum + (1 << 63)) % (1 << 64) - (1 << 63)
+        self.accesses[instruction] = object, part
 
 
 def _place_phis(
@@ -184,25 +189,9 @@ def _rename(
     replaced: dict[Register, Value] = {}
     at_end: dict[str, dict[_Part, Value]] = {}  # the values of the parts at the end of each block
     for name in tree.order:
-        block = function.blocks[name]
         values = dict(at_end[tree.parent[name]]) if name in tree.parent else {}
-        for part, phi in phis.get(name, {}).items():
-            values[part] = phi.result
-        kept: list[Instruction] = []
-        for instruction in block.instructions:
-            replace_operands(instruction, replaced)
-            if instruction in objects:
-                for part in objects[instruction]:
-                    values[part] = Constant(part.type, undefined=True)
-            elif instruction in accesses:
-                part = accesses[instruction]
-                if isinstance(instruction, Store):
-                    values[part] = _converted(instruction.value, Register(part.name, part.type), instruction, kept)
-                elif instruction.result is not None:
-                    replaced[instruction.result] = _converted(values[part], instruction.result, instruction, kept)
-            else:
-                kept.append(instruction)
-        block.instructions = kept
+        values.update((part, phi.result) for part, phi in phis.get(name, {}).items())
+        _rename_in(function.blocks[name], accesses, objects, values, replaced)
         at_end[name] = values
 
     sources = predecessors(function)
@@ -214,6 +203,33 @@ def _rename(
             undefined = Constant(part.type, undefined=True)
             phi.incoming = [(source, at_end[source].get(part, undefined)) for source in sources[name]]
             block.phis.append(phi)
+
+
+def _rename_in(
+    block: Block,
+    accesses: _Accesses,
+    objects: _Objects,
+    values: dict[_Part, Value],
+    replaced: dict[Register, Value],
+) -> None:
+    """`values` are those of the parts, first at the start of the block and then at its end."""
+    kept: list[Instruction] = []
+    for instruction in block.instructions:
+        replace_operands(instruction, replaced)
+        if instruction in objects:
+            values.update((part, Constant(part.type, undefined=True)) for part in objects[instruction])
+        elif instruction in accesses:
+            part = accesses[instruction]
+            if isinstance(instruction, Store):
+                values[part] = _converted(instruction.value, Register(part.name, part.type), instruction, kept)
+            elif instruction.result is not None:
+                value = _converted(values[part], instruction.result, instruction, kept)
+                if isinstance(value, Register):
+                    value.point_to(*instruction.result.points_to)
+                replaced[instruction.result] = value
+        else:
+            kept.append(instruction)
+    block.instructions = kept
 
 
 def _converted(value: Value, result: Register, access: Instruction, kept: list[Instruction]) -> Value:

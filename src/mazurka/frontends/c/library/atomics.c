@@ -10,9 +10,10 @@ _Bool compare_exchange(size_t size, void *object, void *expected, void *desired,
 _Bool is_lock_free(size_t size, void *object) __asm__("__atomic_is_lock_free");
 
 void load(size_t size, void *from, void *to, int order) {
-    (void)order;
     __mazurka_atomic_begin();
     __mazurka_copy(to, from, size, 0);
+    if (order == __ATOMIC_RELAXED)
+        __mazurka_relax();
     __mazurka_atomic_end();
 }
 
@@ -31,7 +32,6 @@ void exchange(size_t size, void *object, void *desired, void *old, int order) {
 
 _Bool compare_exchange(size_t size, void *object, void *expected, void *desired, int success, int failure) {
     (void)success;
-    (void)failure;
     __mazurka_atomic_begin();
     _Bool equal = 1;
     for (size_t i = 0; equal && i < size; i++)
@@ -40,6 +40,8 @@ _Bool compare_exchange(size_t size, void *object, void *expected, void *desired,
         __mazurka_copy(object, desired, size, 0);
     else
         __mazurka_copy(expected, object, size, 0);
+    if (!equal && failure == __ATOMIC_RELAXED)
+        __mazurka_relax();
     __mazurka_atomic_end();
     return equal;
 }

@@ -14,7 +14,9 @@
 struct barrier {
     uint64_t waiters;
     unsigned count;
+    void *mark;
 };
+_Static_assert(sizeof(struct barrier) <= sizeof(pthread_barrier_t), "layout");
 
 static void require_usable(const struct barrier *barrier) {
     if (barrier->count == 0 || barrier->waiters & DESTROYED_SET)
@@ -28,6 +30,12 @@ int pthread_barrier_init(pthread_barrier_t *restrict object, const pthread_barri
     if (count == 0)
         return EINVAL;
     __mazurka_atomic_begin();
+    if (is_marked(&barrier->mark)) {
+        if (barrier->waiters)
+            __mazurka_fail("sync", "initialising a barrier at which threads wait");
+        __mazurka_fail("sync", "initialising a barrier that was initialised before and not destroyed");
+    }
+    barrier->mark = &barrier->mark;
     barrier->waiters = 0;
     barrier->count = count;
     __mazurka_atomic_end();
@@ -41,6 +49,7 @@ int pthread_barrier_destroy(pthread_barrier_t *object) {
     if (barrier->waiters)
         __mazurka_fail("sync", "destroying a barrier at which threads wait");
     barrier->waiters = DESTROYED_SET;
+    barrier->mark = NULL;
     __mazurka_atomic_end();
     return 0;
 }

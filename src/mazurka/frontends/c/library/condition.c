@@ -15,13 +15,18 @@
  *
  * A recursive mutex is released by one level, as the C library does.
  *
- * Threads do not wake up without a signal. (POSIX allows it; a loop around the wait is never wrong because of it, and
- * with it no such loop would have finitely many executions.) */
+ * Threads wake up without a signal only if that is asked for, and then not twice in a row for the same condition
+ * variable: with more, no loop around a wait would have finitely many executions. Where such a loop only looks whether it
+ * has to go on waiting, nothing is lost: to be woken again later is to be woken later. Whether a wait will end so is
+ * chosen at its beginning, since it may as well never happen; leaving the set of waiters is then a step that needs no
+ * signal. (Those in which a signal comes first are blocked: they are the same as without that choice.) */
+#include "cancelling.h"
 #include "mutex.h"
 #include "timeout.h"
 
 struct condition {
     uint64_t waiters;
+    void *mark;
 };
 
 static void require_usable(uint64_t waiters) {
@@ -30,8 +35,17 @@ static void require_usable(uint64_t waiters) {
 }
 
 int pthread_cond_init(pthread_cond_t *restrict object, const pthread_condattr_t *restrict attributes) {
+    struct condition *condition = (struct condition *)object;
     (void)attributes;
-    __atomic_store_n(&((struct condition *)object)->waiters, 0, __ATOMIC_SEQ_CST);
+    __mazurka_atomic_begin();
+    if (is_marked(&condition->mark)) {
+        if (condition->waiters)
+            __mazurka_fail("sync", "initialising a condition variable on which threads wait");
+        __mazurka_fail("sync", "initialising a condition variable that was initialised before and not destroyed");
+    }
+    condition->mark = &condition->mark;
+    condition->waiters = 0;
+    __mazurka_atomic_end();
     return 0;
 }
 
@@ -42,6 +56,7 @@ int pthread_cond_destroy(pthread_cond_t *object) {
     if (condition->waiters)
         __mazurka_fail("sync", "destroying a condition variable on which threads wait");
     condition->waiters = DESTROYED_SET;
+    condition->mark = NULL;
     __mazurka_atomic_end();
     return 0;
 }
@@ -59,12 +74,48 @@ static int start_waiting(struct condition *condition, struct mutex *mutex, const
     return result;
 }
 
+/* The condition variable that has last let this thread go on without a signal, unless another wait has ended since. */
+static _Thread_local const struct condition *without_signal;
+
+static _Bool may_wake_again(const struct condition *condition) {
+    const struct condition *last = without_signal;
+    without_signal = NULL;
+    return last != condition;
+}
+
+static _Bool wakes_without_signal(struct condition *condition, struct mazurka_thread *self) {
+    if (!may_wake_again(condition))
+        return 0;
+    if (!__mazurka_choose(2))
+        return 0;
+    __mazurka_atomic_begin();
+    __mazurka_assume(!self->signalled);
+    condition->waiters &= ~set_of(self);
+    __mazurka_atomic_end();
+    without_signal = condition;
+    return 1;
+}
+
 int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex) {
     struct mazurka_thread *self = __mazurka_self();
+    CANCELLATION_POINT();
     int result = start_waiting((struct condition *)condition, (struct mutex *)mutex, self);
     if (result)
         return result;
+    if (__mazurka_leeway("spurious")) {
+        if (wakes_without_signal((struct condition *)condition, self))
+            return pthread_mutex_lock(mutex);
+    }
     __mazurka_atomic_begin();
+    if (__mazurka_named("pthread_cancel")) {
+        /* A signal that has come already would be lost. What cleans up finds the mutex locked. */
+        if (!self->signalled && __mazurka_cancelled_in_section(0)) {
+            ((struct condition *)condition)->waiters &= ~set_of(self);
+            lock_in_section((struct mutex *)mutex);
+            __mazurka_atomic_end();
+            __mazurka_end_cancelled();
+        }
+    }
     AWAIT_WAKEUP(self, "condition variable", condition);
     lock_in_section((struct mutex *)mutex);
     __mazurka_atomic_end();
@@ -77,6 +128,7 @@ int pthread_cond_timedwait(pthread_cond_t *restrict object, pthread_mutex_t *res
     struct mazurka_thread *self = __mazurka_self();
     if (timed_out(deadline) == EINVAL)
         return EINVAL;
+    CANCELLATION_POINT();
     int result = start_waiting(condition, (struct mutex *)mutex, self);
     if (result)
         return result;
@@ -89,8 +141,21 @@ int pthread_cond_timedwait(pthread_cond_t *restrict object, pthread_mutex_t *res
         result = ETIMEDOUT;
     }
     __mazurka_atomic_end();
-    if (result)
+    if (__mazurka_leeway("spurious")) {
+        _Bool again = may_wake_again(condition);
+        if (result) {
+            if (again) {
+                if (__mazurka_choose(2)) {
+                    without_signal = condition;
+                    return pthread_mutex_lock(mutex);
+                }
+            }
+        }
+    }
+    if (result) {
+        __mazurka_pass_time(deadline);
         pthread_mutex_lock(mutex);
+    }
     return result;
 }
 

@@ -8,25 +8,52 @@ void *new_object(size_t size) __asm__("_Znwm");
 void *new_array(size_t size) __asm__("_Znam");
 void *new_aligned_object(size_t size, size_t alignment) __asm__("_ZnwmSt11align_val_t");
 void *new_aligned_array(size_t size, size_t alignment) __asm__("_ZnamSt11align_val_t");
+void *new_object_or_null(size_t size, const void *nothrow) __asm__("_ZnwmRKSt9nothrow_t");
+void *new_array_or_null(size_t size, const void *nothrow) __asm__("_ZnamRKSt9nothrow_t");
+extern const char nothrow_object __asm__("_ZSt7nothrow");
 void delete_object(void *object) __asm__("_ZdlPv");
 void delete_array(void *array) __asm__("_ZdaPv");
 void delete_sized_object(void *object, size_t size) __asm__("_ZdlPvm");
 void delete_sized_array(void *array, size_t size) __asm__("_ZdaPvm");
 void delete_aligned_object(void *object, size_t size, size_t alignment) __asm__("_ZdlPvmSt11align_val_t");
 void delete_aligned_array(void *array, size_t size, size_t alignment) __asm__("_ZdaPvmSt11align_val_t");
-_Noreturn void terminate(void) __asm__("_ZSt9terminatev");
+void delete_aligned_object_of_any_size(void *object, size_t alignment) __asm__("_ZdlPvSt11align_val_t");
+void delete_aligned_array_of_any_size(void *array, size_t alignment) __asm__("_ZdaPvSt11align_val_t");
 
-void *new_object(size_t size) { return malloc(size); }
+const char nothrow_object = 0;
 
-void *new_array(size_t size) { return malloc(size); }
+/* Throws, or has the program's own handler do something about it (unwinding.cpp). */
+void __mazurka_out_of_memory(void);
+
+void *new_object(size_t size) {
+    void *object = malloc(size);
+    if (__mazurka_leeway("failing_malloc"))
+        while (object == NULL) {
+            __mazurka_out_of_memory();
+            object = malloc(size);
+        }
+    return object;
+}
+
+void *new_array(size_t size) { return new_object(size); }
 
 void *new_aligned_object(size_t size, size_t alignment) {
     (void)alignment;
-    return malloc(size);
+    return new_object(size);
 }
 
 void *new_aligned_array(size_t size, size_t alignment) {
     (void)alignment;
+    return new_object(size);
+}
+
+void *new_object_or_null(size_t size, const void *nothrow) {
+    (void)nothrow;
+    return malloc(size);
+}
+
+void *new_array_or_null(size_t size, const void *nothrow) {
+    (void)nothrow;
     return malloc(size);
 }
 
@@ -52,6 +79,16 @@ void delete_aligned_object(void *object, size_t size, size_t alignment) {
 
 void delete_aligned_array(void *array, size_t size, size_t alignment) {
     (void)size;
+    (void)alignment;
+    free(array);
+}
+
+void delete_aligned_object_of_any_size(void *object, size_t alignment) {
+    (void)alignment;
+    free(object);
+}
+
+void delete_aligned_array_of_any_size(void *array, size_t alignment) {
     (void)alignment;
     free(array);
 }
@@ -82,6 +119,11 @@ void __cxa_guard_release(struct guard *guard) {
     __mazurka_atomic_end();
 }
 
-_Noreturn void __cxa_pure_virtual(void) { __mazurka_fail("abort", "a pure virtual function was called"); }
+/* The initialiser has thrown an exception: whoever comes next tries again. */
+void __cxa_guard_abort(struct guard *guard) {
+    __mazurka_atomic_begin();
+    guard->runner = 0;
+    __mazurka_atomic_end();
+}
 
-_Noreturn void terminate(void) { __mazurka_fail("abort", "std::terminate was called"); }
+_Noreturn void __cxa_pure_virtual(void) { __mazurka_fail("abort", "a pure virtual function was called"); }

@@ -72,4 +72,10 @@ _Noreturn void _exit(int status) { __mazurka_exit(status); }
 
 _Noreturn void _Exit(int status) { __mazurka_exit(status); }
 
-_Noreturn void abort(void) { __mazurka_fail("abort", "abort was called"); }
+/* Programs of the SV-COMP collection say by it what they assume. */
+extern const int __mazurka_abort_assumes;
+
+_Noreturn void abort(void) {
+    __mazurka_assume(!__mazurka_abort_assumes);
+    __mazurka_fail("abort", "abort was called");
+}

@@ -11,42 +11,44 @@
 
 #define MOST_KEYS 64
 
-static unsigned created;                       /* how many keys, ever */
-static uint64_t alive;                         /* the keys that were not deleted */
-static void (*destructors[MOST_KEYS])(void *); /* null: none */
+static struct {
+    unsigned created;                       /* how many keys, ever */
+    uint64_t alive;                         /* the keys that were not deleted */
+    void (*destructors[MOST_KEYS])(void *); /* null: none */
+} keys;
 
 static _Thread_local void *values[MOST_KEYS];
 static _Thread_local uint64_t present; /* the keys whose value is not null */
 
 int pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) {
     __mazurka_atomic_begin();
-    unsigned number = created;
+    unsigned number = keys.created;
     if (number == MOST_KEYS)
         __mazurka_fail("sync", "creating more than 64 thread-specific keys is not supported");
-    created = number + 1;
-    alive |= (uint64_t)1 << number;
-    destructors[number] = destructor;
+    keys.created = number + 1;
+    keys.alive |= (uint64_t)1 << number;
+    keys.destructors[number] = destructor;
     __mazurka_atomic_end();
     *key = number;
     return 0;
 }
 
-static void require_key(uint64_t keys, pthread_key_t key) {
-    if (key >= MOST_KEYS || !(keys >> key & 1))
+static void require_key(uint64_t existing, pthread_key_t key) {
+    if (key >= MOST_KEYS || !(existing >> key & 1))
         __mazurka_fail("sync", "use of a thread-specific key that was deleted or never created");
 }
 
 int pthread_key_delete(pthread_key_t key) {
     __mazurka_atomic_begin();
-    uint64_t keys = alive;
-    require_key(keys, key);
-    alive = keys & ~((uint64_t)1 << key);
+    uint64_t existing = keys.alive;
+    require_key(existing, key);
+    keys.alive = existing & ~((uint64_t)1 << key);
     __mazurka_atomic_end();
     return 0;
 }
 
 int pthread_setspecific(pthread_key_t key, const void *value) {
-    require_key(__atomic_load_n(&alive, __ATOMIC_SEQ_CST), key);
+    require_key(__atomic_load_n(&keys.alive, __ATOMIC_SEQ_CST), key);
     values[key] = (void *)value;
     if (value)
         present |= (uint64_t)1 << key;
@@ -56,7 +58,7 @@ int pthread_setspecific(pthread_key_t key, const void *value) {
 }
 
 void *pthread_getspecific(pthread_key_t key) {
-    require_key(__atomic_load_n(&alive, __ATOMIC_SEQ_CST), key);
+    require_key(__atomic_load_n(&keys.alive, __ATOMIC_SEQ_CST), key);
     return values[key];
 }
 
@@ -66,8 +68,8 @@ static void destroy_value(unsigned key) {
     values[key] = NULL;
     present &= ~((uint64_t)1 << key);
     __mazurka_atomic_begin();
-    if (alive >> key & 1)
-        destructor = destructors[key];
+    if (keys.alive >> key & 1)
+        destructor = keys.destructors[key];
     __mazurka_atomic_end();
     if (destructor)
         destructor(value);

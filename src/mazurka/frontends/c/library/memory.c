@@ -1,6 +1,6 @@
 /* The heap, and moving bytes about.
  *
- * Memory does not run out; a size that no machine has gives null, as everywhere. Every object starts at a multiple of
+ * Memory does not run out, unless it is asked that it may; a size that no machine has gives null, as everywhere. Every object starts at a multiple of
  * 64 MiB, so that every alignment is as good as given.
  *
  * Copying is a sequence of accesses, each an event of its own if others can see the memory: a copy of something that
@@ -18,6 +18,12 @@ static void *allocate(size_t size, _Bool zeroed) {
     if (size > PTRDIFF_MAX) {
         errno = ENOMEM;
         return NULL;
+    }
+    if (__mazurka_leeway("failing_malloc")) {
+        if (__mazurka_choose(2)) {
+            errno = ENOMEM;
+            return NULL;
+        }
     }
     return zeroed ? __mazurka_allocate(size, 1) : __mazurka_allocate(size, 0);
 }
@@ -133,7 +139,7 @@ static void copy_downwards(char *to, const char *from, uint64_t size, uint64_t u
 /* Whether `left` lies less than `size` bytes behind `right`, in the same object. The lowest bits of an address say where
  * in its object it is. Nothing else of it is looked at as a number: which object that is, is a name. */
 static _Bool follows_closely(const void *left, const void *right, uint64_t size) {
-    const uintptr_t where = ((uintptr_t)1 << 26) - 1;
+    const uintptr_t where = ((uintptr_t)1 << MAZURKA_OFFSET_BITS) - 1;
     return ((uintptr_t)left & ~where) == ((uintptr_t)right & ~where) &&
            ((uintptr_t)left & where) - ((uintptr_t)right & where) < size;
 }
@@ -185,7 +191,7 @@ void *memset(void *to, int byte, size_t size) {
 
 void bzero(void *to, size_t size) { __mazurka_fill(to, 0, size); }
 
-int memcmp(const void *left, const void *right, size_t size) {
+static int compare(const void *left, const void *right, size_t size) {
     const unsigned char *a = left, *b = right;
     for (size_t i = 0; i < size; i++) {
         unsigned char x = a[i], y = b[i];
@@ -195,7 +201,11 @@ int memcmp(const void *left, const void *right, size_t size) {
     return 0;
 }
 
-int bcmp(const void *left, const void *right, size_t size) { return memcmp(left, right, size); }
+int memcmp(const void *left, const void *right, size_t size) {
+    return __mazurka_any_of_sign(compare(left, right, size));
+}
+
+int bcmp(const void *left, const void *right, size_t size) { return __mazurka_any_of_sign(compare(left, right, size)); }
 
 void *memchr(const void *memory, int byte, size_t size) {
     const unsigned char *bytes = memory;

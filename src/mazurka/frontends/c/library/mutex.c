@@ -13,10 +13,20 @@
 
 #include "timeout.h"
 
+static void **mark_of(struct mutex *mutex) { return (void **)(mutex + 1); }
+_Static_assert(sizeof(struct mutex) + sizeof(void *) <= sizeof(pthread_mutex_t), "room for the mark");
+
 int pthread_mutex_init(pthread_mutex_t *restrict object, const pthread_mutexattr_t *restrict attributes) {
     struct mutex *mutex = (struct mutex *)object;
+    void **mark = mark_of(mutex);
     int kind = attributes ? *(const int *)attributes : NORMAL;
     __mazurka_atomic_begin();
+    if (is_marked(mark)) {
+        if (mutex->owner)
+            __mazurka_fail("sync", "initialising a mutex that is locked");
+        __mazurka_fail("sync", "initialising a mutex that was initialised before and not destroyed");
+    }
+    *mark = mark;
     mutex->owner = NULL;
     mutex->depth = 0;
     mutex->kind = kind;
@@ -31,6 +41,7 @@ int pthread_mutex_destroy(pthread_mutex_t *object) {
     if (mutex->owner)
         __mazurka_fail("sync", "destroying a locked mutex");
     mutex->kind = DESTROYED;
+    *mark_of(mutex) = NULL;
     __mazurka_atomic_end();
     return 0;
 }
@@ -63,6 +74,7 @@ static int try_lock(pthread_mutex_t *object, int if_own, int if_held) {
         mutex->owner = self;
     } else if (owner != self) {
         __mazurka_claim(mutex, "look");
+        __mazurka_relax();
         result = if_held;
     } else {
         __mazurka_claim(mutex, "keep");
@@ -79,7 +91,10 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) { return try_lock(mutex, EBUSY
 
 int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timespec *restrict deadline) {
     int result = try_lock(mutex, EDEADLK, ETIMEDOUT);
-    return result == ETIMEDOUT ? timed_out(deadline) : result;
+    if (result != ETIMEDOUT)
+        return result;
+    __mazurka_pass_time(deadline);
+    return timed_out(deadline);
 }
 
 int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,

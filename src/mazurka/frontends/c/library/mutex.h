@@ -15,6 +15,7 @@ struct mutex {
     int kind;
 };
 _Static_assert(offsetof(struct mutex, kind) == offsetof(pthread_mutex_t, __data.__kind), "static initialisers");
+_Static_assert(sizeof(struct mutex) == MAZURKA_LOCK_SIZE, "claims stand for all of it");
 
 enum { NORMAL = 0, RECURSIVE = 1, ERRORCHECK = 2, ADAPTIVE = 3, DESTROYED = -1 };
 

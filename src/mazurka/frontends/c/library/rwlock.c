@@ -17,7 +17,7 @@
 struct rwlock {
     struct mazurka_thread *writer;
     unsigned char readers[32]; /* how many times a thread reads: 4 bits for slot s, high ones for slot s + 32 */
-    uint64_t unused;
+    void *mark;
     uint64_t state; /* the low half is where static initialisers say which side is preferred */
 };
 _Static_assert(sizeof(struct rwlock) == sizeof(pthread_rwlock_t), "layout");
@@ -47,22 +47,39 @@ static void add_read(struct rwlock *lock, unsigned slot) {
     lock->readers[slot & 31] += 1 << (slot >> 5 << 2);
 }
 
-/* Null if nobody reads. */
+/* Null if nobody reads. (Not a loop, so that a trylock that goes round is seen to wait.) */
 static struct mazurka_thread *a_reader(const struct rwlock *lock) {
-    for (unsigned first = 0; first < sizeof lock->readers; first += 8) {
-        uint64_t readers = *(const uint64_t *)(lock->readers + first);
-        if (readers) {
-            unsigned bit = (unsigned)__builtin_ctzll(readers);
-            return thread_in(first + (bit >> 3) + (bit & 4) * 8);
-        }
+    const uint64_t *words = (const uint64_t *)lock->readers;
+    unsigned first = 0;
+    uint64_t readers = words[0];
+    if (!readers) {
+        first = 8;
+        readers = words[1];
     }
-    return NULL;
+    if (!readers) {
+        first = 16;
+        readers = words[2];
+    }
+    if (!readers) {
+        first = 24;
+        readers = words[3];
+    }
+    if (!readers)
+        return NULL;
+    unsigned bit = (unsigned)__builtin_ctzll(readers);
+    return thread_in(first + (bit >> 3) + (bit & 4) * 8);
 }
 
 int pthread_rwlock_init(pthread_rwlock_t *restrict object, const pthread_rwlockattr_t *restrict attributes) {
     struct rwlock *lock = (struct rwlock *)object;
     (void)attributes;
     __mazurka_atomic_begin();
+    if (is_marked(&lock->mark)) {
+        if (lock->writer || a_reader(lock))
+            __mazurka_fail("sync", "initialising a read-write lock that is locked");
+        __mazurka_fail("sync", "initialising a read-write lock that was initialised before and not destroyed");
+    }
+    lock->mark = &lock->mark;
     lock->writer = NULL;
     for (unsigned first = 0; first < sizeof lock->readers; first += 8)
         *(uint64_t *)(lock->readers + first) = 0;
@@ -78,6 +95,7 @@ int pthread_rwlock_destroy(pthread_rwlock_t *object) {
     if (lock->writer || a_reader(lock))
         __mazurka_fail("sync", "destroying a locked read-write lock");
     lock->state = DESTROYED_LOCK;
+    lock->mark = NULL;
     __mazurka_atomic_end();
     return 0;
 }
@@ -112,10 +130,12 @@ int pthread_rwlock_tryrdlock(pthread_rwlock_t *object) {
     int result = 0;
     __mazurka_atomic_begin();
     require_usable(lock);
-    if (lock->writer == NULL)
+    if (lock->writer == NULL) {
         add_read(lock, slot_of(__mazurka_self()));
-    else
+    } else {
+        __mazurka_relax();
         result = EBUSY;
+    }
     __mazurka_atomic_end();
     return result;
 }
@@ -130,6 +150,7 @@ int pthread_rwlock_trywrlock(pthread_rwlock_t *object) {
         lock->writer = __mazurka_self();
     } else {
         __mazurka_claim(lock, "look");
+        __mazurka_relax();
         result = EBUSY;
     }
     __mazurka_atomic_end();
@@ -137,11 +158,17 @@ int pthread_rwlock_trywrlock(pthread_rwlock_t *object) {
 }
 
 int pthread_rwlock_timedrdlock(pthread_rwlock_t *restrict lock, const struct timespec *restrict deadline) {
-    return pthread_rwlock_tryrdlock(lock) ? timed_out(deadline) : 0;
+    if (pthread_rwlock_tryrdlock(lock) == 0)
+        return 0;
+    __mazurka_pass_time(deadline);
+    return timed_out(deadline);
 }
 
 int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict lock, const struct timespec *restrict deadline) {
-    return pthread_rwlock_trywrlock(lock) ? timed_out(deadline) : 0;
+    if (pthread_rwlock_trywrlock(lock) == 0)
+        return 0;
+    __mazurka_pass_time(deadline);
+    return timed_out(deadline);
 }
 
 int pthread_rwlock_clockrdlock(pthread_rwlock_t *restrict lock, clockid_t clock,

@@ -5,13 +5,16 @@
 #include <limits.h>
 #include <semaphore.h>
 
+#include "cancelling.h"
 #include "timeout.h"
 #include "waiting.h"
 
 struct semaphore {
     unsigned value;
     unsigned state;
+    void *mark;
 };
+_Static_assert(sizeof(struct semaphore) <= sizeof(sem_t), "layout");
 
 enum { INITIALISED = 0x5e3a, DESTROYED = 0x5e3b };
 
@@ -39,6 +42,9 @@ int sem_init(sem_t *object, int shared, unsigned value) {
         return -1;
     }
     __mazurka_atomic_begin();
+    if (is_marked(&semaphore->mark))
+        __mazurka_fail("sync", "initialising a semaphore that was initialised before and not destroyed");
+    semaphore->mark = &semaphore->mark;
     semaphore->value = value;
     semaphore->state = INITIALISED;
     __mazurka_atomic_end();
@@ -50,6 +56,7 @@ int sem_destroy(sem_t *object) {
     __mazurka_atomic_begin();
     require_usable(semaphore);
     semaphore->state = DESTROYED;
+    semaphore->mark = NULL;
     __mazurka_atomic_end();
     return 0;
 }
@@ -65,9 +72,16 @@ int sem_post(sem_t *object) {
 
 int sem_wait(sem_t *object) {
     struct semaphore *semaphore = (struct semaphore *)object;
+    CANCELLATION_POINT();
     __mazurka_atomic_begin();
     require_usable(semaphore);
     unsigned value = value_of(semaphore);
+    if (__mazurka_named("pthread_cancel")) {
+        if (__mazurka_cancelled_in_section(value > 0)) {
+            __mazurka_atomic_end();
+            __mazurka_end_cancelled();
+        }
+    }
     __mazurka_await(value > 0, "semaphore", semaphore, NULL);
     semaphore->value = value - 1;
     __mazurka_atomic_end();
@@ -80,6 +94,8 @@ static _Bool try_wait(struct semaphore *semaphore) {
     unsigned value = value_of(semaphore);
     if (value > 0)
         semaphore->value = value - 1;
+    else
+        __mazurka_relax();
     __mazurka_atomic_end();
     return value > 0;
 }
@@ -92,8 +108,10 @@ int sem_trywait(sem_t *semaphore) {
 }
 
 int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict deadline) {
+    CANCELLATION_POINT();
     if (try_wait((struct semaphore *)semaphore))
         return 0;
+    __mazurka_pass_time(deadline);
     errno = timed_out(deadline);
     return -1;
 }
@@ -108,6 +126,7 @@ int sem_getvalue(sem_t *restrict object, int *restrict value) {
     __mazurka_atomic_begin();
     require_usable(semaphore);
     unsigned now = value_of(semaphore);
+    __mazurka_relax();
     __mazurka_atomic_end();
     *value = (int)now;
     return 0;

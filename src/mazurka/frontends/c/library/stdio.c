@@ -1,5 +1,5 @@
-/* Output. Everything goes to one place, in the order in which it is printed, and is shown with the trace; printing is
- * no event that other threads can notice. There is no input and there are no files.
+/* Output. What is printed goes to one place, in the order in which it is printed, and is shown with the trace; that is no
+ * event that other threads can notice. What goes to other streams is written to files.
  *
  * One formatter serves the whole printf family. It writes to a buffer (`to`, with `room` for so many bytes), or prints
  * (`to` is null and `room` is not 0), or only counts (both are 0). Its parts take the number of bytes written so far
@@ -14,18 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mazurka.h"
+#include "files.h"
 
 /* Constants, unlike in the header, so that reading them is no event. */
-static FILE streams[3];
-FILE *const standard_input __asm__("stdin") = &streams[0];
-FILE *const standard_output __asm__("stdout") = &streams[1];
-FILE *const standard_error __asm__("stderr") = &streams[2];
+static struct stream streams[3] = {{0}, {1}, {2}};
+FILE *const standard_input __asm__("stdin") = (FILE *)&streams[0];
+FILE *const standard_output __asm__("stdout") = (FILE *)&streams[1];
+FILE *const standard_error __asm__("stderr") = (FILE *)&streams[2];
 
-static void require_output(const FILE *stream) {
-    if (stream != &streams[1] && stream != &streams[2])
-        __mazurka_fail("memory", "writing to something that is neither stdout nor stderr");
-}
+static _Bool is_printed(FILE *stream) { return stream == standard_output || stream == standard_error; }
 
 /* ------------------------------------------------------------------------------------------------ pieces */
 
@@ -511,8 +508,7 @@ int printf(const char *restrict text, ...) {
 }
 
 int vfprintf(FILE *restrict stream, const char *restrict text, va_list arguments) {
-    require_output(stream);
-    return vprintf(text, arguments);
+    return is_printed(stream) ? vprintf(text, arguments) : vdprintf(stream_of(stream)->descriptor, text, arguments);
 }
 
 int fprintf(FILE *restrict stream, const char *restrict text, ...) {
@@ -524,11 +520,15 @@ int fprintf(FILE *restrict stream, const char *restrict text, ...) {
 }
 
 int vdprintf(int file, const char *restrict text, va_list arguments) {
-    if (file != STDOUT_FILENO && file != STDERR_FILENO) {
-        errno = EBADF;
+    if (is_output(file))
+        return vprintf(text, arguments);
+    char *buffer;
+    int length = vasprintf(&buffer, text, arguments);
+    if (length < 0)
         return -1;
-    }
-    return vprintf(text, arguments);
+    long written = __mazurka_write(file, buffer, (size_t)length);
+    free(buffer);
+    return (int)written;
 }
 
 int dprintf(int file, const char *restrict text, ...) {
@@ -572,6 +572,8 @@ int vasprintf(char **restrict buffer, const char *restrict text, va_list argumen
     int length = vsnprintf(NULL, 0, text, again);
     va_end(again);
     *buffer = malloc((size_t)length + 1);
+    if (*buffer == NULL)
+        return -1;
     return vsprintf(*buffer, text, arguments);
 }
 
@@ -591,14 +593,17 @@ int putchar(int byte) {
 }
 
 int fputc(int byte, FILE *stream) {
-    require_output(stream);
-    return putchar(byte);
+    if (is_printed(stream))
+        return putchar(byte);
+    char written = (char)byte;
+    return __mazurka_write(stream_of(stream)->descriptor, &written, 1) == 1 ? (unsigned char)byte : EOF;
 }
 
 int putc(int byte, FILE *stream) { return fputc(byte, stream); }
 
 int fputs(const char *restrict string, FILE *restrict stream) {
-    require_output(stream);
+    if (!is_printed(stream))
+        return __mazurka_write(stream_of(stream)->descriptor, string, strlen(string)) < 0 ? EOF : 1;
     put_string(NULL, 1, 0, string);
     return 1;
 }
@@ -610,18 +615,17 @@ int puts(const char *string) {
 }
 
 ssize_t write(int file, const void *buffer, size_t size) {
-    if (file != STDOUT_FILENO && file != STDERR_FILENO) {
-        errno = EBADF;
-        return -1;
-    }
+    if (!is_output(file))
+        return __mazurka_write(file, buffer, size);
     for (size_t i = 0; i < size; i++)
         __mazurka_output(((const char *)buffer)[i]);
     return (ssize_t)size;
 }
 
 size_t fwrite(const void *restrict buffer, size_t size, size_t count, FILE *restrict stream) {
-    require_output(stream);
-    write(STDOUT_FILENO, buffer, size * count);
+    int file = is_printed(stream) ? STDOUT_FILENO : stream_of(stream)->descriptor;
+    if (write(file, buffer, size * count) < 0)
+        return 0;
     return size ? count : 0;
 }
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "mazurka.h"
+
 size_t strlen(const char *string) {
     size_t length = 0;
     while (string[length])
@@ -20,7 +22,9 @@ size_t strnlen(const char *string, size_t most) {
     return length;
 }
 
-int strncmp(const char *left, const char *right, size_t most) {
+/* Of these, only the sign of the result is known: what they return wraps it. */
+
+static int compare(const char *left, const char *right, size_t most) {
     for (size_t i = 0; i < most; i++) {
         unsigned char a = (unsigned char)left[i], b = (unsigned char)right[i];
         if (a != b)
@@ -31,11 +35,15 @@ int strncmp(const char *left, const char *right, size_t most) {
     return 0;
 }
 
-int strcmp(const char *left, const char *right) { return strncmp(left, right, SIZE_MAX); }
+int strncmp(const char *left, const char *right, size_t most) {
+    return __mazurka_any_of_sign(compare(left, right, most));
+}
 
-int strcoll(const char *left, const char *right) { return strcmp(left, right); }
+int strcmp(const char *left, const char *right) { return __mazurka_any_of_sign(compare(left, right, SIZE_MAX)); }
 
-int strncasecmp(const char *left, const char *right, size_t most) {
+int strcoll(const char *left, const char *right) { return __mazurka_any_of_sign(compare(left, right, SIZE_MAX)); }
+
+static int compare_letters(const char *left, const char *right, size_t most) {
     for (size_t i = 0; i < most; i++) {
         int a = tolower((unsigned char)left[i]), b = tolower((unsigned char)right[i]);
         if (a != b)
@@ -46,7 +54,13 @@ int strncasecmp(const char *left, const char *right, size_t most) {
     return 0;
 }
 
-int strcasecmp(const char *left, const char *right) { return strncasecmp(left, right, SIZE_MAX); }
+int strncasecmp(const char *left, const char *right, size_t most) {
+    return __mazurka_any_of_sign(compare_letters(left, right, most));
+}
+
+int strcasecmp(const char *left, const char *right) {
+    return __mazurka_any_of_sign(compare_letters(left, right, SIZE_MAX));
+}
 
 char *stpcpy(char *restrict to, const char *restrict from) {
     for (;; to++, from++) {
@@ -225,4 +239,12 @@ char *strerror(int error) {
     default:
         return "Unknown error";
     }
+}
+
+/* The GNU form, which may leave the buffer alone. */
+char *own_strerror_r(int error, char *buffer, size_t size) __asm__("strerror_r");
+char *own_strerror_r(int error, char *buffer, size_t size) {
+    (void)buffer;
+    (void)size;
+    return strerror(error);
 }

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "cancelling.h"
 #include "keys.h"
 #include "waiting.h"
 
@@ -16,15 +17,30 @@ struct attributes {
     int detached; /* all other attributes (stacks, priorities) have no effect */
 };
 
+static _Thread_local void *returned_value;
+
 /* The value and the end are one step. */
-_Noreturn void pthread_exit(void *value) {
+static _Noreturn void end_with(void *value) {
     __mazurka_destroy_thread_data();
     __mazurka_atomic_begin();
     __mazurka_self()->value = value;
     __mazurka_end_thread();
 }
 
-static void run(void *(*start)(void *), void *argument) { pthread_exit(start(argument)); }
+/* When all has been cleaned up (cancelling.c). */
+_Noreturn void __mazurka_end_thread_with_value(void) { end_with(returned_value); }
+
+void __mazurka_clean_up(void);
+
+_Noreturn void pthread_exit(void *value) {
+    if (__mazurka_named("__pthread_register_cancel")) {
+        returned_value = value;
+        __mazurka_clean_up();
+    }
+    end_with(value);
+}
+
+static void run(void *(*start)(void *), void *argument) { end_with(start(argument)); }
 
 int pthread_create(pthread_t *restrict handle, const pthread_attr_t *restrict attributes, void *(*start)(void *),
                    void *restrict argument) {
@@ -51,10 +67,17 @@ static struct mazurka_thread *require_joinable(pthread_t handle) {
 int pthread_join(pthread_t handle, void **value) {
     if ((struct mazurka_thread *)handle == __mazurka_self())
         __mazurka_fail("sync", "a thread joins itself");
+    CANCELLATION_POINT();
     __mazurka_atomic_begin();
     struct mazurka_thread *thread = require_joinable(handle);
+    if (__mazurka_named("pthread_cancel")) {
+        if (__mazurka_cancelled_in_section(thread->done != 0)) {
+            __mazurka_atomic_end();
+            __mazurka_end_cancelled();
+        }
+    }
     __mazurka_await(thread->done != 0, "end of thread", thread, thread);
-    thread->joined = 1;
+    thread->joined = slot_of(__mazurka_self());
     void *returned = thread->value;
     __mazurka_atomic_end();
     if (value)
@@ -69,7 +92,7 @@ static int try_join(pthread_t handle, void **value, int if_running) {
     __mazurka_atomic_begin();
     struct mazurka_thread *thread = require_joinable(handle);
     if (thread->done) {
-        thread->joined = 1;
+        thread->joined = slot_of(__mazurka_self());
         returned = thread->value;
     } else {
         result = if_running;

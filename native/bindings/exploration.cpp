@@ -1,0 +1,110 @@
+#include "vm/exploring.hpp"
+
+#include <set>
+
+#include "bindings/bindings.hpp"
+
+namespace mazurka {
+
+using MachineExploration = Exploration<Machine>;
+
+void bind_exploration(nb::module_& module) {
+    module.def(
+        "judge",
+        [](const std::vector<std::tuple<Slot, Guard, Slot, bool>>& told, bool returned, bool limited,
+           bool allow_livelock) {
+            std::vector<Stay> stays;
+            std::set<Slot> spinning;
+            for (const auto& [thread, guard, holder, spins] : told) {
+                stays.push_back({thread, guard, holder});
+                if (spins) spinning.insert(thread);
+            }
+            const Judgement found =
+                judge(stays, returned, limited, allow_livelock, [&](Slot thread) { return spinning.contains(thread); });
+            return std::tuple(found.blocked, found.bounded, found.assumed, found.ending);
+        },
+        "stays"_a, nb::kw_only(), "returned"_a = false, "limited"_a = false, "allow_livelock"_a = false);
+    nb::class_<MachineExploration>(module, "Exploration")
+        .def(
+            "__init__",
+            [](MachineExploration* self, const Code& code, Algorithm algorithm, bool uninitialised, bool leaks,
+               bool commute, bool keep_going, bool allow_livelock, bool keep_executions, Races races,
+               std::optional<nb::typed<nb::callable, Ask>> passes_over, u64 max_executions, u64 max_steps,
+               bool until_endless, u64 instruction_limit, u64 seed, bool any_status) {
+                std::function<bool(const DataRace&)> judge;
+                if (passes_over)
+                    judge = [self, ask = *passes_over](const DataRace& race) {
+                        nb::gil_scoped_acquire held;
+                        return nb::cast<bool>(ask(thread_names(self->subject()), to_tuple(race)));
+                    };
+                new (self) MachineExploration(Machine(code, {.uninitialised = uninitialised,
+                                                             .instruction_limit = instruction_limit,
+                                                             .leaks = leaks,
+                                                             .any_status = any_status}),
+                                              {.algorithm = algorithm,
+                                               .commute = commute,
+                                               .keep_going = keep_going,
+                                               .allow_livelock = allow_livelock,
+                                               .races = races,
+                                               .passes_over = std::move(judge),
+                                               .keep_executions = keep_executions,
+                                               .max_executions = max_executions,
+                                               .max_steps = max_steps,
+                                               .until_endless = until_endless,
+                                               .seed = seed});
+            },
+            nb::keep_alive<1, 2>(), "code"_a, nb::kw_only(), "algorithm"_a, "uninitialised"_a = true, "leaks"_a = false,
+            "commute"_a = true, "keep_going"_a = false, "allow_livelock"_a = false, "keep_executions"_a = false,
+            "races"_a = Races::ignore, "passes_over"_a = nb::none(), "max_executions"_a = 0, "max_steps"_a = 100'000,
+            "until_endless"_a = false, "instruction_limit"_a = max_instructions, "seed"_a = 0, "any_status"_a = false)
+        .def("run", &MachineExploration::run, nb::call_guard<nb::gil_scoped_release>())
+        .def("stop", &MachineExploration::stop)
+        .def("algorithm", &MachineExploration::algorithm)
+        .def("finished", &MachineExploration::finished)
+        .def("hand_over",
+             [](const MachineExploration& self) -> std::optional<std::tuple<Obstacle, std::vector<u32>>> {
+                 const auto& why = self.hand_over();
+                 if (!why) return {};
+                 std::vector<u32> frames{static_cast<u32>(why->site)};
+                 if (why->site >> 32 != 0) frames.push_back(static_cast<u32>(why->site >> 32));
+                 return std::tuple(why->obstacle, frames);
+             })
+        .def("beyond", [](const MachineExploration& self) { return self.results().counts.beyond; })
+        .def("progress",
+             [](const MachineExploration& self) {
+                 const Progress& now = self.progress();
+                 return std::tuple(now.complete.load(), now.blocked.load(), now.redundant.load(), now.steps.load(),
+                                   now.depth.load(), now.fraction.load());
+             })
+        .def("assumed", [](const MachineExploration& self) { return self.results().counts.assumed; })
+        .def("bounded", [](const MachineExploration& self) { return self.results().counts.bounded; })
+        .def("instructions_executed",
+             [](const MachineExploration& self) { return self.subject().instructions_executed(); })
+        .def("thread_names", [](const MachineExploration& self) { return thread_names(self.subject()); })
+        .def("bug", [](const MachineExploration& self) { return to_tuple(self.results().bug); })
+        .def("bug_count", [](const MachineExploration& self) { return self.results().bugs.size(); })
+        .def(
+            "bug_at",
+            [](const MachineExploration& self, std::size_t number) {
+                const Sighting& sighting = self.results().bugs.at(number);
+                return std::tuple_cat(to_tuple(sighting.bug), std::tuple(sighting.executions));
+            },
+            "number"_a)
+        .def("limit_met", [](const MachineExploration& self) { return to_tuple(self.results().limit); })
+        .def("left", [](const MachineExploration& self) { return to_steps(self.results().left); })
+        .def("executions",
+             [](const MachineExploration& self) {
+                 std::vector<Steps> executions;
+                 for (const auto& schedule : self.results().executions) executions.push_back(to_steps(schedule));
+                 return executions;
+             })
+        .def("race_count", [](const MachineExploration& self) { return self.results().races.size(); })
+        .def(
+            "race",
+            [](const MachineExploration& self, std::size_t number) {
+                return to_tuple(self.results().races.at(number));
+            },
+            "number"_a);
+}
+
+}  // namespace mazurka

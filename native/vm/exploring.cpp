@@ -1,0 +1,7 @@
+#include "vm/exploring.hpp"
+
+namespace mazurka {
+
+template class Exploration<Machine>;
+
+}  // namespace mazurka

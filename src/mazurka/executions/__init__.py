@@ -1,0 +1,1 @@
+"""One execution: its schedule, running it again, and telling what happened in it."""

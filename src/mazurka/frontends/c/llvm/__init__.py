@@ -1,0 +1,1 @@
+"""The text of LLVM, and what it says about the source."""

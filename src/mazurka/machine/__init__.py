@@ -1,0 +1,1 @@
+"""From a `Program` to the code of the virtual machine."""

@@ -1,0 +1,5 @@
+// expect: incomplete limit
+// message: --stdin
+#include <stdio.h>
+
+int main(void) { return getchar() == 'x'; }
