@@ -35,9 +35,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from mazurka.enforcement import build
-from mazurka.schedules.sections import ProgramSchedule
-from mazurka.scheduling import find_schedules
+from mazurka.constrained.enforce import build
+from mazurka.constrained.plan import ProgramSchedule
+from mazurka.constraining import find_schedules
 
 PROGRAMS = Path(__file__).parent / "schedules"
 FILES = 8

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 
 from mazurka import _native
+from mazurka.machine.lowering import lower
 from mazurka.program.builder import ProgramBuilder
 from mazurka.program.program import Program
 from mazurka.program.types import I64
-from mazurka.transforms.lowering import lower
 
 ROUNDS = 5
 

@@ -29,9 +29,10 @@ from typing import Literal, get_args
 
 import mazurka
 from mazurka import _native
+from mazurka.deadline import Deadline
 from mazurka.engines.running import run
 from mazurka.engines.stateful import PAUSE_AFTER, default_memory_limit
-from mazurka.transforms.lowering import lower
+from mazurka.machine.lowering import lower
 
 Reduction = Literal["unsound", "cpc", "cycle-detection", "none"]
 Bug = Literal["failure", "deadlock"]
@@ -170,7 +171,7 @@ def search(code: _native.Code, reduction: Reduction, timeout: float | None = Non
         pause_after=PAUSE_AFTER,
     )
     start = time.process_time()
-    run(states, timeout, None)
+    run(states, Deadline.after(timeout), None)
     seconds = time.process_time() - start
     visited, transitions, *_ = states.progress()
     bugs = frozenset(kind for kind, _ in states.bugs())

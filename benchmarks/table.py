@@ -33,7 +33,7 @@ from typing import Literal, get_args
 
 import mazurka
 from mazurka import _native
-from mazurka.transforms.lowering import lower
+from mazurka.machine.lowering import lower
 
 Algorithm = Literal["pop", "optimal"]
 Size = Literal["small", "paper", "large"]
