@@ -122,6 +122,15 @@ DIFFERENCES = {
     "waits for something else than what it needs": {
         "more": WRITE.replace("while (atomic_load(&left) != ALL)", "while (atomic_load(&left) <= 0)")
     },
+    "waits for the counter before it has put back what it took": {
+        "more": WRITE.replace("!= ALL) {\n", "!= ALL) {\n        while (atomic_load(&left) != ALL);\n")
+    },
+    "waits for the counter changes it, too": {
+        "more": WRITE.replace(
+            "(atomic_load(&left) != ALL);",
+            "(atomic_load(&left) != ALL) { atomic_fetch_sub(&left, 1); atomic_fetch_add(&left, 1); }",
+        )
+    },
     "could go on because of what is taken": {
         "writer": WRITER + "; atomic_fetch_add(&left, 1); atomic_fetch_sub(&left, 1)"
     },

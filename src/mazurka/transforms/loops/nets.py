@@ -32,12 +32,14 @@ as many times the greatest, and if no thread ever has a positive balance, it is 
 fewer values than it has bits for, it does not overflow.
 
 **Threads that go on for ever** are not lost, either. Where E stays in a wait for good, the counter is not in the set of
-the wait; this must be the set of the attempt, which then waits, too. The other possibility is that from some point on
-threads do nothing but fail, because of what others have taken that fail themselves. That is why each round must have a
-wait, with the set of the attempt. Of the threads that fail again and again, take one whose set is smallest; they are
-ordered, since each contains all above some value. When it leaves its wait, the counter is in its set. Until the next
-attempt of anybody, the counter can only grow, and then this attempt succeeds. So from some point on, nobody fails. In
-loops without a wait, threads may indeed fail because of each other for ever, a livelock; so those stay as they are.
+the wait; this must be the set of the attempt, which then waits, too. (The round must have put back by then what it
+took: a thread that waits for what it has taken itself does so for ever, which is a livelock.) The other possibility is
+that from some point on threads do nothing but fail, because of what others have taken that fail themselves. That is why
+each round must have a wait, with the set of the attempt. Of the threads that fail again and again, take one whose set
+is smallest; they are ordered, since each contains all above some value. When it leaves its wait, the counter is in its
+set. Until the next attempt of anybody, the counter can only grow, and then this attempt succeeds. So from some point
+on, nobody fails. In loops without a wait, threads may indeed fail because of each other for ever, a livelock; so those
+stay as they are.
 
 A round must not do anything else that could be noticed: it changes no variable, and decides only by what it has found.
 Where somebody could tell the difference, because he tries once and does something else if that fails, or prints the
@@ -248,6 +250,8 @@ class _Looks:
 
     def _wait(self, iteration: LoopIteration, block: Block, load: ins.Load) -> Wait:
         self._check(iteration, [load], [])
+        if any(isinstance(each, ins.Update) for block in iteration.blocks for each in block.instructions):
+            raise _Unclear("a loop that waits for the counter changes it, too")
         exits = {to for each in iteration.blocks for to in iteration.targets(each) if to not in iteration.loop.blocks}
         if len(exits) != 1:
             raise _Unclear("a loop that waits for the counter is left to several places")
@@ -267,7 +271,7 @@ class _Looks:
         after = [wait for wait in inside if iteration.tree.dominates(block.name, wait.iteration.header.name)]
         if any(iteration.function.blocks[wait.exit].phis for wait in after):
             raise _Unclear("what a round does after it has waited depends on how it came there")
-        return Attempt(iteration, update, until, inside, after, self._taken(iteration))
+        return Attempt(iteration, update, until, inside, after, self._taken(iteration, inside))
 
     def _check(self, iteration: LoopIteration, looks: list[ins.Load | ins.Update], inside: list[Wait]) -> None:
         """A round does nothing that can be noticed, but to these accesses, changes no variable, and decides by what it
@@ -341,8 +345,9 @@ class _Looks:
         return until
 
     @staticmethod
-    def _taken(iteration: LoopIteration) -> frozenset[int]:
-        """The sums of what a round has added, at all of its points. It must have added nothing when it goes round."""
+    def _taken(iteration: LoopIteration, inside: list[Wait]) -> frozenset[int]:
+        """The sums of what a round has added, at all of its points. It must have added nothing when it goes round, and
+        when it waits."""
         sums: dict[str, set[int]] = {iteration.header.name: {0}}
         pending = [iteration.header.name]
         everything = {0}
@@ -361,6 +366,8 @@ class _Looks:
                 if target in iteration.loop.blocks and not now <= sums.setdefault(target, set()):
                     sums[target] |= now
                     pending.append(target)
+        if any(sums.get(wait.iteration.header.name, set()) - {0} for wait in inside):
+            raise _Unclear("a round waits for the counter before it has put back what it took")
         return frozenset(everything)
 
 
