@@ -190,3 +190,35 @@ def test_a_data_race_after_the_first_bug_comes_with_its_schedule(
     schedule.write_text(json.dumps(second["schedule"]))
     assert cli.main(["replay", str(program), str(schedule), "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["bug"]["message"] == second["message"]
+
+
+GOES_ON = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+atomic_int ready, rounds;
+static void *poll(void *unused) {
+    while (!ready) rounds++;
+    return 0;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, poll, 0);
+    assert(rounds != 1);
+    ready = 1;
+    pthread_join(thread, 0);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "where"),
+    [(["--max-steps", "50"], "stop at a limit"), (["--unroll", "3"], "stop at the bound on loops")],
+)
+def test_executions_that_are_cut_short_are_told_with_the_bugs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], where: str
+) -> None:
+    file = tmp_path / "goes_on.c"
+    file.write_text(GOES_ON)
+    assert cli.main(["check", str(file), "--engine", "stateless", "--keep-going", *options]) == 1
+    assert f"of which {where} (" in capsys.readouterr().out

@@ -223,8 +223,11 @@ def _remark(result: Result) -> str:
         case Executions(algorithm="replay"):
             return ""
         case executions:
-            explored = f"{_executions(result, executions)} explored ({_effort(result, executions)})"
-            return f"{explored}{_first_of_several(result)}" if result.bug else ""
+            if result.bug is None:
+                return ""
+            explored = f"{_executions(result, executions)} explored{_cut_short(executions)}"
+            reason = f"; {result.reason}" if result.reason else ""
+            return f"{explored} ({_effort(result, executions)}{reason}){_first_of_several(result)}"
 
 
 def _left(result: Result) -> str:
@@ -251,6 +254,16 @@ def weak_orders(orders: Sequence[WeakOrder]) -> str:
         shown += f" and {len(places) - _PLACES_SHOWN} more"
     where = f" ({shown})" if shown else ""
     return f"the effects of {' and '.join(others + fences)} were not explored, only interleavings{where}"
+
+
+def _cut_short(executions: Executions) -> str:
+    """How many executions were not followed to their end, so that there may be more bugs than were found."""
+    parts = [(executions.beyond, "at a limit"), (executions.bounded, "at the bound on loops")]
+    (count, where), *others = [part for part in parts if part[0]] or [(0, "")]
+    if not count:
+        return ""
+    stop = f", {count:,} of which {'stops' if count == 1 else 'stop'} {where}"
+    return stop + "".join(f" and {count:,} {where}" for count, where in others)
 
 
 def _first_of_several(result: Result) -> str:
