@@ -30,7 +30,9 @@ void bind_machine(nb::module_& module);
 void bind_exploration(nb::module_& module);
 void bind_state_search(nb::module_& module);
 
-using Steps = std::vector<std::pair<Slot, std::vector<u32>>>;
+// What a step reads: address, size, value, undefined bits, and the position of the step that wrote it.
+using Reads = std::vector<std::tuple<Address, u32, u64, u64, i64>>;
+using Steps = std::vector<std::tuple<Slot, std::vector<u32>, Reads>>;
 
 Steps to_steps(const std::vector<Step>& schedule);
 std::optional<Steps> to_steps(const std::optional<Left>& left);

@@ -1,3 +1,4 @@
+#include "graphs/explorer.hpp"
 #include "vm/exploring.hpp"
 
 #include <set>
@@ -7,6 +8,69 @@
 namespace mazurka {
 
 using MachineExploration = Exploration<Machine>;
+
+namespace {
+
+// What can be asked of a search for executions, by whichever explorer.
+template <class E>
+void bind_search(nb::class_<E>& search) {
+    search.def("run", &E::run, nb::call_guard<nb::gil_scoped_release>())
+        .def("stop", &E::stop)
+        .def("algorithm", [](const E& self) { return self.algorithm(); })
+        .def("finished", &E::finished)
+        .def("hand_over",
+             [](const E& self) -> std::optional<std::tuple<Obstacle, std::vector<u32>>> {
+                 const auto& why = self.hand_over();
+                 if (!why) return {};
+                 std::vector<u32> frames{static_cast<u32>(why->site)};
+                 if (why->site >> 32 != 0) frames.push_back(static_cast<u32>(why->site >> 32));
+                 return std::tuple(why->obstacle, frames);
+             })
+        .def("beyond", [](const E& self) { return self.results().counts.beyond; })
+        .def("progress",
+             [](const E& self) {
+                 const Progress& now = self.progress();
+                 return std::tuple(now.complete.load(), now.blocked.load(), now.redundant.load(), now.steps.load(),
+                                   now.depth.load(), now.fraction.load());
+             })
+        .def("assumed", [](const E& self) { return self.results().counts.assumed; })
+        .def("bounded", [](const E& self) { return self.results().counts.bounded; })
+        .def("instructions_executed", [](const E& self) { return self.subject().instructions_executed(); })
+        .def("thread_names", [](const E& self) { return thread_names(self.subject()); })
+        .def("bug", [](const E& self) { return to_tuple(self.results().bug); })
+        .def("bug_count", [](const E& self) { return self.results().bugs.size(); })
+        .def(
+            "bug_at",
+            [](const E& self, std::size_t number) {
+                const Sighting& sighting = self.results().bugs.at(number);
+                return std::tuple_cat(to_tuple(sighting.bug), std::tuple(sighting.executions));
+            },
+            "number"_a)
+        .def("limit_met", [](const E& self) { return to_tuple(self.results().limit); })
+        .def("left", [](const E& self) { return to_steps(self.results().left); })
+        .def("executions",
+             [](const E& self) {
+                 std::vector<Steps> executions;
+                 for (const auto& schedule : self.results().executions) executions.push_back(to_steps(schedule));
+                 return executions;
+             })
+        .def("race_count", [](const E& self) { return self.results().races.size(); })
+        .def(
+            "race", [](const E& self, std::size_t number) { return to_tuple(self.results().races.at(number)); },
+            "number"_a);
+}
+
+// Whether a data race is of no interest, as Python says.
+template <class E>
+std::function<bool(const DataRace&)> judge_of(E* self, const std::optional<nb::typed<nb::callable, Ask>>& passes_over) {
+    if (!passes_over) return {};
+    return [self, ask = *passes_over](const DataRace& race) {
+        nb::gil_scoped_acquire held;
+        return nb::cast<bool>(ask(thread_names(self->subject()), to_tuple(race)));
+    };
+}
+
+}  // namespace
 
 void bind_exploration(nb::module_& module) {
     module.def(
@@ -24,87 +88,65 @@ void bind_exploration(nb::module_& module) {
             return std::tuple(found.blocked, found.bounded, found.assumed, found.ending);
         },
         "stays"_a, nb::kw_only(), "returned"_a = false, "limited"_a = false, "allow_livelock"_a = false);
-    nb::class_<MachineExploration>(module, "Exploration")
-        .def(
-            "__init__",
-            [](MachineExploration* self, const Code& code, Algorithm algorithm, bool uninitialised, bool leaks,
-               bool commute, bool keep_going, bool allow_livelock, bool keep_executions, Races races,
-               std::optional<nb::typed<nb::callable, Ask>> passes_over, u64 max_executions, u64 max_steps,
-               bool until_endless, u64 instruction_limit, u64 seed, bool any_status) {
-                std::function<bool(const DataRace&)> judge;
-                if (passes_over)
-                    judge = [self, ask = *passes_over](const DataRace& race) {
-                        nb::gil_scoped_acquire held;
-                        return nb::cast<bool>(ask(thread_names(self->subject()), to_tuple(race)));
-                    };
-                new (self) MachineExploration(Machine(code, {.uninitialised = uninitialised,
-                                                             .instruction_limit = instruction_limit,
-                                                             .leaks = leaks,
-                                                             .any_status = any_status}),
-                                              {.algorithm = algorithm,
-                                               .commute = commute,
-                                               .keep_going = keep_going,
-                                               .allow_livelock = allow_livelock,
-                                               .races = races,
-                                               .passes_over = std::move(judge),
-                                               .keep_executions = keep_executions,
-                                               .max_executions = max_executions,
-                                               .max_steps = max_steps,
-                                               .until_endless = until_endless,
-                                               .seed = seed});
-            },
-            nb::keep_alive<1, 2>(), "code"_a, nb::kw_only(), "algorithm"_a, "uninitialised"_a = true, "leaks"_a = false,
-            "commute"_a = true, "keep_going"_a = false, "allow_livelock"_a = false, "keep_executions"_a = false,
-            "races"_a = Races::ignore, "passes_over"_a = nb::none(), "max_executions"_a = 0, "max_steps"_a = 100'000,
-            "until_endless"_a = false, "instruction_limit"_a = max_instructions, "seed"_a = 0, "any_status"_a = false)
-        .def("run", &MachineExploration::run, nb::call_guard<nb::gil_scoped_release>())
-        .def("stop", &MachineExploration::stop)
-        .def("algorithm", &MachineExploration::algorithm)
-        .def("finished", &MachineExploration::finished)
-        .def("hand_over",
-             [](const MachineExploration& self) -> std::optional<std::tuple<Obstacle, std::vector<u32>>> {
-                 const auto& why = self.hand_over();
-                 if (!why) return {};
-                 std::vector<u32> frames{static_cast<u32>(why->site)};
-                 if (why->site >> 32 != 0) frames.push_back(static_cast<u32>(why->site >> 32));
-                 return std::tuple(why->obstacle, frames);
-             })
-        .def("beyond", [](const MachineExploration& self) { return self.results().counts.beyond; })
-        .def("progress",
-             [](const MachineExploration& self) {
-                 const Progress& now = self.progress();
-                 return std::tuple(now.complete.load(), now.blocked.load(), now.redundant.load(), now.steps.load(),
-                                   now.depth.load(), now.fraction.load());
-             })
-        .def("assumed", [](const MachineExploration& self) { return self.results().counts.assumed; })
-        .def("bounded", [](const MachineExploration& self) { return self.results().counts.bounded; })
-        .def("instructions_executed",
-             [](const MachineExploration& self) { return self.subject().instructions_executed(); })
-        .def("thread_names", [](const MachineExploration& self) { return thread_names(self.subject()); })
-        .def("bug", [](const MachineExploration& self) { return to_tuple(self.results().bug); })
-        .def("bug_count", [](const MachineExploration& self) { return self.results().bugs.size(); })
-        .def(
-            "bug_at",
-            [](const MachineExploration& self, std::size_t number) {
-                const Sighting& sighting = self.results().bugs.at(number);
-                return std::tuple_cat(to_tuple(sighting.bug), std::tuple(sighting.executions));
-            },
-            "number"_a)
-        .def("limit_met", [](const MachineExploration& self) { return to_tuple(self.results().limit); })
-        .def("left", [](const MachineExploration& self) { return to_steps(self.results().left); })
-        .def("executions",
-             [](const MachineExploration& self) {
-                 std::vector<Steps> executions;
-                 for (const auto& schedule : self.results().executions) executions.push_back(to_steps(schedule));
-                 return executions;
-             })
-        .def("race_count", [](const MachineExploration& self) { return self.results().races.size(); })
-        .def(
-            "race",
-            [](const MachineExploration& self, std::size_t number) {
-                return to_tuple(self.results().races.at(number));
-            },
-            "number"_a);
+    nb::class_<MachineExploration> exploration(module, "Exploration");
+    exploration.def(
+        "__init__",
+        [](MachineExploration* self, const Code& code, Algorithm algorithm, bool uninitialised, bool leaks,
+           bool commute, bool keep_going, bool allow_livelock, bool keep_executions, Races races,
+           std::optional<nb::typed<nb::callable, Ask>> passes_over, u64 max_executions, u64 max_steps,
+           bool until_endless, u64 instruction_limit, u64 seed, bool any_status) {
+            new (self) MachineExploration(Machine(code, {.uninitialised = uninitialised,
+                                                         .instruction_limit = instruction_limit,
+                                                         .leaks = leaks,
+                                                         .any_status = any_status}),
+                                          {.algorithm = algorithm,
+                                           .commute = commute,
+                                           .keep_going = keep_going,
+                                           .allow_livelock = allow_livelock,
+                                           .races = races,
+                                           .passes_over = judge_of(self, passes_over),
+                                           .keep_executions = keep_executions,
+                                           .max_executions = max_executions,
+                                           .max_steps = max_steps,
+                                           .until_endless = until_endless,
+                                           .seed = seed});
+        },
+        nb::keep_alive<1, 2>(), "code"_a, nb::kw_only(), "algorithm"_a, "uninitialised"_a = true, "leaks"_a = false,
+        "commute"_a = true, "keep_going"_a = false, "allow_livelock"_a = false, "keep_executions"_a = false,
+        "races"_a = Races::ignore, "passes_over"_a = nb::none(), "max_executions"_a = 0, "max_steps"_a = 100'000,
+        "until_endless"_a = false, "instruction_limit"_a = max_instructions, "seed"_a = 0, "any_status"_a = false);
+
+    bind_search(exploration);
+
+    nb::class_<GraphExploration> graphs(module, "GraphExploration");
+    graphs.def(
+        "__init__",
+        [](GraphExploration* self, const Code& code, MemoryModel memory, bool uninitialised, bool leaks,
+           bool keep_going, bool allow_livelock, bool keep_executions, Races races,
+           std::optional<nb::typed<nb::callable, Ask>> passes_over, u64 max_executions, u64 max_steps,
+           bool until_endless, u64 instruction_limit, bool any_status) {
+            GraphOptions options;
+            options.algorithm = Algorithm::graphs;
+            options.memory = memory;
+            options.keep_going = keep_going;
+            options.allow_livelock = allow_livelock;
+            options.races = races;
+            options.passes_over = judge_of(self, passes_over);
+            options.keep_executions = keep_executions;
+            options.max_executions = max_executions;
+            options.max_steps = max_steps;
+            options.until_endless = until_endless;
+            new (self) GraphExploration(Machine(code, {.uninitialised = uninitialised,
+                                                       .instruction_limit = instruction_limit,
+                                                       .leaks = leaks,
+                                                       .any_status = any_status}),
+                                        options);
+        },
+        nb::keep_alive<1, 2>(), "code"_a, nb::kw_only(), "memory"_a = MemoryModel::c11, "uninitialised"_a = true,
+        "leaks"_a = false, "keep_going"_a = false, "allow_livelock"_a = false, "keep_executions"_a = false,
+        "races"_a = Races::ignore, "passes_over"_a = nb::none(), "max_executions"_a = 0, "max_steps"_a = 100'000,
+        "until_endless"_a = false, "instruction_limit"_a = max_instructions, "any_status"_a = false);
+    bind_search(graphs);
 }
 
 }  // namespace mazurka

@@ -43,6 +43,18 @@ Slot existing(const Machine& machine, Slot thread) {
     return thread;
 }
 
+// The bytes that a step is told to read must be there.
+std::vector<Reading> checked(const Machine& machine, const Reads& reads) {
+    std::vector<Reading> readings;
+    std::vector<u8> bytes;
+    for (const auto& [address, size, value, undefined, source] : reads) {
+        bytes.resize(size);
+        if (size == 0 || size > 8 || !machine.read(address, bytes)) throw std::invalid_argument("not in an object");
+        readings.push_back({address, size, value, undefined, source});
+    }
+    return readings;
+}
+
 }  // namespace
 
 void bind_machine(nb::module_& module) {
@@ -87,22 +99,37 @@ void bind_machine(nb::module_& module) {
             "status", [](BoundMachine& self, Slot thread) { return self.status(existing(self, thread)); }, "thread"_a)
         .def(
             "next",
-            [](BoundMachine& self, Slot thread, const std::vector<u32>& choices) {
+            [](BoundMachine& self, Slot thread, const std::vector<u32>& choices, const Reads& reads) {
                 Effect effect;
+                const Machine::Mark before = self.mark();
+                for (const Reading& read : checked(self, reads))
+                    self.poke(read.address, read.size, read.value, read.undefined);
                 self.announce(existing(self, thread), choices, effect);
+                self.rewind(before);
                 return effect;
             },
-            "thread"_a, "choices"_a = std::vector<u32>{})
+            "thread"_a, "choices"_a = std::vector<u32>{}, "reads"_a = Reads{})
         .def(
             "step",
-            [](BoundMachine& self, Slot thread, const std::vector<u32>& choices) {
+            [](BoundMachine& self, Slot thread, const std::vector<u32>& choices, const Reads& reads) {
                 Effect effect;
+                const std::vector<Reading> readings = checked(self, reads);
+                const Machine::Mark before = self.mark();
+                for (const Reading& read : readings) self.poke(read.address, read.size, read.value, read.undefined);
                 self.announce(existing(self, thread), choices, effect);
+                self.rewind(before);
                 if (!effect.enabled) throw std::invalid_argument("the thread is not enabled");
-                self.take(thread, choices, effect);
+                self.take(thread, choices, readings, effect);
                 return effect.accesses;
             },
-            "thread"_a, "choices"_a = std::vector<u32>{})
+            "thread"_a, "choices"_a = std::vector<u32>{}, "reads"_a = Reads{})
+        .def(
+            "put",
+            [](BoundMachine& self, const Reads& reads) {
+                for (const Reading& read : checked(self, reads))
+                    self.poke(read.address, read.size, read.value, read.undefined);
+            },
+            "reads"_a)
         .def(
             "go_round",
             [](BoundMachine& self, Slot thread) {
@@ -154,10 +181,11 @@ void bind_machine(nb::module_& module) {
             [](BoundMachine& self, const Steps& steps, bool past_failures) {
                 std::size_t taken = 0;
                 Effect effect;
-                for (const auto& [thread, choices] : steps) {
+                for (const auto& [thread, choices, reads] : steps) {
                     const bool over = self.exited() || (self.failed() && !past_failures);
                     if (over || thread >= max_slots || self.status(thread) != Status::ready ||
-                        !self.take(thread, choices, effect) || choices.size() > effect.ranges.size())
+                        !self.take(thread, choices, checked(self, reads), effect) ||
+                        choices.size() > effect.ranges.size())
                         break;
                     ++taken;
                 }

@@ -8,7 +8,12 @@ namespace mazurka {
 
 Steps to_steps(const std::vector<Step>& schedule) {
     Steps steps;
-    for (const Step& step : schedule) steps.emplace_back(step.thread, step.choices);
+    for (const Step& step : schedule) {
+        Reads reads;
+        for (const Reading& read : step.reads)
+            reads.emplace_back(read.address, read.size, read.value, read.undefined, read.source);
+        steps.emplace_back(step.thread, step.choices, std::move(reads));
+    }
     return steps;
 }
 

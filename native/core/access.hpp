@@ -10,6 +10,9 @@
 
 namespace mazurka {
 
+// What an access means for the life of the object that it is about: nothing, or it is its end, or its beginning anew.
+enum class Life : u8 { goes_on, ends, begins };
+
 struct Access {
     Address address;
     u64 size;
@@ -21,6 +24,7 @@ struct Access {
     bool known = false;
     bool conditional = false;              // a compare-exchange: `writes` says whether it did, ...
     Ordering otherwise = Ordering::plain;  // ... and this is its order if it had gone the other way
+    Life life = Life::goes_on;
 };
 
 inline constexpr u64 everything = std::numeric_limits<u64>::max();

@@ -8,10 +8,22 @@
 
 namespace mazurka {
 
-// A step that a thread can take: the thread, and the choices it makes on the way.
+// What a step reads from some bytes, if that is not what the latest step before it left there.
+struct Reading {
+    Address address;
+    u32 size;
+    u64 value;
+    u64 undefined;  // these bits of it
+    i64 source;     // the position of the step that wrote it; -1: it was there from the start
+    bool operator==(const Reading&) const = default;
+};
+
+// A step that a thread can take: the thread, the choices it makes on the way, and, under a weak memory model, what it
+// reads that others have already overwritten.
 struct Step {
     Slot thread = 0;
     std::vector<u32> choices;
+    std::vector<Reading> reads = {};
     bool operator==(const Step&) const = default;
 };
 
@@ -53,7 +65,8 @@ struct Effect {
     u64 compared = 0;          // ... which looks at these bits
     Accesses accesses;
     std::vector<LocalAct> acts;      // in order
-    std::vector<u32> ranges;         // the sizes of the choices that it made
+    std::vector<u32> ranges;         // the sizes of the choices that it made, ...
+    std::vector<u32> chosen_after;   // ... each of them after so many accesses
     std::vector<Claim> claims;       // as far as locks are followed
     std::optional<Waiting> waiting;  // why it is not enabled
 
@@ -64,6 +77,7 @@ struct Effect {
         accesses.clear();
         acts.clear();
         ranges.clear();
+        chosen_after.clear();
         claims.clear();
         waiting.reset();
     }

@@ -148,7 +148,11 @@
     X(exhaustive) /* every interleaving */                                                                             \
     X(optimal)    /* Optimal-DPOR: one execution of each class, with wakeup trees */                                   \
     X(pop)        /* parsimonious optimal DPOR: the same, in space that does not grow with their number */             \
-    X(random)     /* random executions, without end */
+    X(random)     /* random executions, without end */                                                                \
+    X(graphs)     /* TruSt: each consistent execution graph of a memory model, once */
+
+// Memory models (see docs/memory-models.md).
+#define MAZURKA_MEMORY_MODELS(X) X(sc) X(tso) X(pso) X(ra) X(c11)
 
 // What a data race is taken for.
 #define MAZURKA_RACES(X) X(ignore) X(warn) X(error)
@@ -173,6 +177,7 @@
     V(Fault, u8, MAZURKA_FAULTS)                                                                                       \
     V(Ending, u8, MAZURKA_ENDINGS)                                                                                     \
     V(Algorithm, u8, MAZURKA_ALGORITHMS)                                                                               \
+    V(MemoryModel, u8, MAZURKA_MEMORY_MODELS)                                                                          \
     V(Races, u8, MAZURKA_RACES)                                                                                        \
     V(Reduction, u8, MAZURKA_REDUCTIONS)                                                                               \
     V(StateLimit, u8, MAZURKA_STATE_LIMITS)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 
 #include "explore/exhaustive.hpp"
 #include "explore/optimal.hpp"
@@ -45,6 +46,7 @@ private:
             case Algorithm::optimal: return begin<Optimal<S>>();
             case Algorithm::random: return begin<RandomWalk<S>>();
             case Algorithm::pop: return begin<Pop<S>>();
+            case Algorithm::graphs: throw std::invalid_argument("graphs are explored elsewhere");
         }
     }
 

@@ -466,8 +466,14 @@ private:
         if (in.c != 0)
             std::fill_n(space.undefined.begin() + static_cast<std::ptrdiff_t>(object.at), object.size, u8{0});
         if (m_.world_.several)
-            m_.effect_->accesses.push_back(
-                {address, std::max<u64>(object.size, 1), 0, false, true, Commuting::no, Ordering::lifetime});
+            m_.effect_->accesses.push_back({.address = address,
+                                            .size = std::max<u64>(object.size, 1),
+                                            .before = 0,
+                                            .reads = false,
+                                            .writes = true,
+                                            .commuting = Commuting::no,
+                                            .ordering = Ordering::lifetime,
+                                            .life = Life::begins});
         registers_.set(in.dst, address, 0, true);
         tell(OperationKind::allocate, address, object.size, {}, object.size, m_.world_.several);
         return Flow::next;
@@ -486,7 +492,14 @@ private:
         const u64 extent = std::max<u64>(place.object->size, 1);
         if (place.shared) {
             if (!may_take()) return Flow::event;
-            m_.effect_->accesses.push_back({address, extent, 0, false, true, Commuting::no, Ordering::plain});
+            m_.effect_->accesses.push_back({.address = address,
+                                            .size = extent,
+                                            .before = 0,
+                                            .reads = false,
+                                            .writes = true,
+                                            .commuting = Commuting::no,
+                                            .ordering = Ordering::plain,
+                                            .life = Life::ends});
         }
         if (!place.object->alive) return fail(Fault::double_free, address, place.object->size);
         m_.end_object(place.owner, number_of(object_of(address)), static_cast<i32>(pc_));
@@ -723,6 +736,7 @@ private:
         const u32 choice = ranges.size() < m_.choices_.size() ? m_.choices_[ranges.size()] : 0;
         if (choice >= count) return std::nullopt;
         ranges.push_back(count);
+        m_.effect_->chosen_after.push_back(static_cast<u32>(m_.effect_->accesses.size()));
         return choice;
     }
 

@@ -126,8 +126,14 @@ void Machine::renew_thread_objects(Slot slot) {
         object.alive = true;
         const u64 extent = std::max<u64>(object.size, 1);
         if (!object.is_private)
-            effect_->accesses.push_back(
-                {address_of(slot, number), extent, 0, false, true, Commuting::no, Ordering::lifetime});
+            effect_->accesses.push_back({.address = address_of(slot, number),
+                                         .size = extent,
+                                         .before = 0,
+                                         .reads = false,
+                                         .writes = true,
+                                         .commuting = Commuting::no,
+                                         .ordering = Ordering::lifetime,
+                                         .life = Life::begins});
         for (u64 offset = 0; offset < extent; offset += 8) {
             save_bytes(slot, object.at + offset, 8);
             u64 initial = 0;
@@ -176,7 +182,14 @@ void Machine::end_thread(Slot slot, i32 pc) {
     for (u32 i = 0; i < code_.thread_locals.size(); ++i) {
         if (code_.thread_locals[i].is_private) continue;
         const u64 size = std::max<u64>(code_.thread_locals[i].bytes.size(), 1);
-        effect_->accesses.push_back({address_of(slot, 1 + i), size, 0, false, true, Commuting::no, Ordering::lifetime});
+        effect_->accesses.push_back({.address = address_of(slot, 1 + i),
+                                     .size = size,
+                                     .before = 0,
+                                     .reads = false,
+                                     .writes = true,
+                                     .commuting = Commuting::no,
+                                     .ordering = Ordering::lifetime,
+                                     .life = Life::ends});
         end_object(slot, 1 + i, pc);
     }
     Space& space = spaces_[slot];
@@ -280,6 +293,23 @@ bool Machine::take(Slot slot, std::span<const u32> choices, Effect& effect) {
     if (effect.accesses.empty())
         effect.accesses.push_back({process_byte(slot), 1, 0, true, false, Commuting::no, Ordering::seq_cst});
     return effect.enabled;
+}
+
+bool Machine::take(Slot slot, std::span<const u32> choices, std::span<const Reading> reads, Effect& effect) {
+    std::vector<Content> before;
+    for (const Reading& read : reads) {
+        before.push_back(content(read.address, read.size));
+        poke(read.address, read.size, read.value, read.undefined);
+    }
+    const bool taken = take(slot, choices, effect);
+    // What it did not write is as it was.
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+        const Access read{reads[i].address, reads[i].size, 0, true, false, Commuting::no, Ordering::relaxed};
+        const bool written = std::ranges::any_of(
+            effect.accesses, [&](const Access& access) { return access.writes && overlap(access, read); });
+        if (!written) poke(read.address, reads[i].size, before[i].value, before[i].undefined);
+    }
+    return taken;
 }
 
 void Machine::announce(Slot slot, std::span<const u32> choices, Effect& effect) {

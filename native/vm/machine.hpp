@@ -157,7 +157,20 @@ public:
     bool read(Address address, std::span<u8> into) const;
     // The value of at most 8 bytes in an object; nothing if some of them were never written, or are not there.
     std::optional<u64> defined_value(Address address, u32 size) const;
-    void poke(Address address, u32 size, u64 value);  // into an object; undone by `rewind`
+    void poke(Address address, u32 size, u64 value, u64 undefined = 0);  // into an object; undone by `rewind`
+    // What is in at most 8 bytes of an object, and which bits of it nobody has written.
+    struct Content {
+        u64 value;
+        u64 undefined;
+        bool operator==(const Content&) const = default;
+    };
+    Content content(Address address, u32 size) const;
+    // Take a step that reads some bytes as if there were something else in them.
+    bool take(Slot thread, std::span<const u32> choices, std::span<const Reading> reads, Effect& effect);
+    // Whether a thread is about to end the process.
+    bool at_exit(Slot thread) const {
+        return status(thread) == Status::ready && code_.instructions[position(thread)].op == Op::exit_;
+    }
     Recording& recording() { return recorded_; }
     bool set_recording(bool whether) { return std::exchange(recording_, whether); }  // and whether it did before
     u64 instructions_executed() const { return executed_; }

@@ -74,8 +74,14 @@ void Machine::end_stack_objects(Slot slot, u32 down_to, i32 pc) {
         const Object& object = spaces_[slot].objects[number];
         if (!object.is_private) {
             if (world_.several)
-                effect_->accesses.push_back({address_of(slot, number), std::max<u64>(object.size, 1), 0, false, true,
-                                             Commuting::no, Ordering::lifetime});
+                effect_->accesses.push_back({.address = address_of(slot, number),
+                                             .size = std::max<u64>(object.size, 1),
+                                             .before = 0,
+                                             .reads = false,
+                                             .writes = true,
+                                             .commuting = Commuting::no,
+                                             .ordering = Ordering::lifetime,
+                                             .life = Life::ends});
             end_object(slot, number, pc);
         }
         number = object.below;
@@ -89,13 +95,21 @@ const Object* Machine::object(Address address) const {
     return number_of(object) < space.objects.size() ? &space.objects[number_of(object)] : nullptr;
 }
 
-void Machine::poke(Address address, u32 size, u64 value) {
+void Machine::poke(Address address, u32 size, u64 value, u64 undefined) {
     const Object* found = object(address);
     const u64 id = object_of(address);
     const u64 at = found->at + (address - (id << offset_bits));
     save_bytes(owner_of(id), at, size);
     put(&spaces_[owner_of(id)].bytes[at], value, size);
-    put(&spaces_[owner_of(id)].undefined[at], 0, size);
+    put(&spaces_[owner_of(id)].undefined[at], undefined, size);
+}
+
+Machine::Content Machine::content(Address address, u32 size) const {
+    const Object* found = object(address);
+    const u64 id = object_of(address);
+    const Space& space = spaces_[owner_of(id)];
+    const u64 at = found->at + (address - (id << offset_bits));
+    return {get(&space.bytes[at], size), get(&space.undefined[at], size)};
 }
 
 bool Machine::read(Address address, std::span<u8> into) const {

@@ -3,6 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+# What a step reads from some bytes, if that is not what the latest step before it left there: address, size, value,
+# the bits of it that nobody has written, and the position of the step that wrote it, from 0 (-1: it was there from the
+# start). And a step: the number of its thread, its choices, and what it reads. In what a search tells, the last one may
+# be of the thread 0: what is in memory at the end.
+_Reading = tuple[int, int, int, int, int]
+_Step = tuple[int, list[int], list[_Reading]]
+_StepTaken = tuple[int, Sequence[int], Sequence[_Reading]]
+
 VOCABULARIES: dict[str, tuple[str, ...]]
 """The words of each vocabulary of `native/core/vocabulary.hpp`, in the order of their numbers."""
 
@@ -143,13 +151,17 @@ class Machine:
         """ "ready" (perhaps blocked: see `next`), "ended", "returned" (from `main`, which ends the process as soon as
         nobody else can go on), "stopped" (by a false assume) or "failed"."""
 
-    def next(self, thread: int, choices: Sequence[int] = ()) -> Effect: ...
-    def step(self, thread: int, choices: Sequence[int] = ()) -> list[Access]:
-        """Take one step of an enabled thread: its next event and all that follows it locally."""
+    def next(self, thread: int, choices: Sequence[int] = (), reads: Sequence[_Reading] = ()) -> Effect: ...
+    def step(self, thread: int, choices: Sequence[int] = (), reads: Sequence[_Reading] = ()) -> list[Access]:
+        """Take one step of an enabled thread: its next event and all that follows it locally. It `reads` these from
+        some bytes, whatever is there."""
 
-    def follow(self, steps: Sequence[tuple[int, Sequence[int]]], *, past_failures: bool = False) -> int:
+    def follow(self, steps: Sequence[_StepTaken], *, past_failures: bool = False) -> int:
         """Take these steps, also after a failure if so asked, and tell how many of them could be taken. If that is not
         all, the machine is of no use any more: it may be in the middle of one."""
+
+    def put(self, reads: Sequence[_Reading]) -> None:
+        """From here on, this is what is in some bytes."""
 
     def go_round(self, thread: int) -> None:
         """Take the step that a thread would take if the guards of its loops let it pass: the one that it waits with."""
@@ -250,8 +262,7 @@ class Exploration:
         allow_livelock: bool = False,
         keep_executions: bool = False,
         races: str = "ignore",
-        passes_over: Callable[[Sequence[str], tuple[int, int, Sequence[tuple[int, Sequence[int]]]]], bool]
-        | None = None,
+        passes_over: Callable[[Sequence[str], tuple[int, int, Sequence[_StepTaken]]], bool] | None = None,
         max_executions: int = 0,
         max_steps: int = 100_000,
         until_endless: bool = False,
@@ -287,7 +298,7 @@ class Exploration:
 
     def instructions_executed(self) -> int: ...
     def thread_names(self) -> list[str]: ...
-    def bug(self) -> tuple[str, int, list[tuple[int, list[int]]], str | None] | None:
+    def bug(self) -> tuple[str, int, list[_Step], str | None] | None:
         """The first bug: (kind, thread, schedule, kind of the failure), the schedule as (thread, choices) per step.
         kind: "failure" (replay the schedule to see the `Failure`), "deadlock", "livelock" or "race" (between the last
         step of the schedule and an earlier one: see `race`)."""
@@ -295,26 +306,69 @@ class Exploration:
     def bug_count(self) -> int:
         """How many bugs differ in what happens, or where, data races aside."""
 
-    def bug_at(self, number: int) -> tuple[str, int, list[tuple[int, list[int]]], str | None, int]:
+    def bug_at(self, number: int) -> tuple[str, int, list[_Step], str | None, int]:
         """One of them, from 0, as `bug` tells it, and how many executions that went on to their end have shown it."""
 
-    def limit_met(self) -> tuple[str, int, list[tuple[int, list[int]]]] | None:
+    def limit_met(self) -> tuple[str, int, list[_Step]] | None:
         """The first limit that an execution met: (fault, thread, schedule). The fault "too_many_steps" is for an
         execution that has not ended after `max_steps`; others are as in `Failure`."""
 
-    def left(self) -> list[tuple[int, list[int]]] | None:
+    def left(self) -> list[_Step] | None:
         """The schedule of an execution in which as many threads as ever still wait when `main` returns; None: there are
         none."""
 
-    def executions(self) -> list[list[tuple[int, list[int]]]]:
+    def executions(self) -> list[list[_Step]]:
         """With `keep_executions`, the schedules of all maximal executions: for tests."""
 
     def race_count(self) -> int:
         """How many distinct data races were met."""
 
-    def race(self, number: int) -> tuple[int, int, list[tuple[int, list[int]]]]:
+    def race(self, number: int) -> tuple[int, int, list[_Step]]:
         """One of them, from 0: position of the first access's step, position of the second's, the schedule up to and
         including the second. The second may be a step that `go_round` takes."""
+
+class GraphExploration:
+    """A search over the execution graphs of a program under a memory model: "sc", "tso", "pso", "ra" or "c11". What it
+    has in common with `Exploration` is called the same; in its schedules, steps may read what others have overwritten.
+    """
+
+    def __init__(
+        self,
+        code: Code,
+        *,
+        memory: str = "c11",
+        uninitialised: bool = True,
+        leaks: bool = False,
+        keep_going: bool = False,
+        allow_livelock: bool = False,
+        keep_executions: bool = False,
+        races: str = "ignore",
+        passes_over: Callable[[Sequence[str], tuple[int, int, Sequence[_StepTaken]]], bool] | None = None,
+        max_executions: int = 0,
+        max_steps: int = 100_000,
+        until_endless: bool = False,
+        instruction_limit: int = 10_000_000,
+        any_status: bool = False,
+    ) -> None: ...
+    def run(self) -> None: ...
+    def stop(self) -> None: ...
+    def finished(self) -> bool: ...
+    def algorithm(self) -> str: ...
+    def hand_over(self) -> tuple[str, list[int]] | None: ...
+    def beyond(self) -> int: ...
+    def progress(self) -> tuple[int, int, int, int, int, float]: ...
+    def bounded(self) -> int: ...
+    def assumed(self) -> int: ...
+    def instructions_executed(self) -> int: ...
+    def thread_names(self) -> list[str]: ...
+    def bug(self) -> tuple[str, int, list[_Step], str | None] | None: ...
+    def bug_count(self) -> int: ...
+    def bug_at(self, number: int) -> tuple[str, int, list[_Step], str | None, int]: ...
+    def limit_met(self) -> tuple[str, int, list[_Step]] | None: ...
+    def left(self) -> list[_Step] | None: ...
+    def executions(self) -> list[list[_Step]]: ...
+    def race_count(self) -> int: ...
+    def race(self, number: int) -> tuple[int, int, list[_Step]]: ...
 
 class StateSearch:
     """A search over the states of a program. `run` may be called from another thread; it holds no GIL.
@@ -344,8 +398,7 @@ class StateSearch:
         any_status: bool = False,
         livelocks: bool = False,
         races: str = "ignore",
-        passes_over: Callable[[Sequence[str], tuple[int, int, Sequence[tuple[int, Sequence[int]]]]], bool]
-        | None = None,
+        passes_over: Callable[[Sequence[str], tuple[int, int, Sequence[_StepTaken]]], bool] | None = None,
         nearby: bool = True,
     ) -> None: ...
     def run(self) -> None: ...
@@ -373,11 +426,11 @@ class StateSearch:
         """The part of the memory that is the table of states."""
 
     def thread_names(self) -> list[str]: ...
-    def bug(self) -> tuple[str, int, list[tuple[int, list[int]]], str | None] | None:
+    def bug(self) -> tuple[str, int, list[_Step], str | None] | None:
         """The first bug, as `Exploration.bug` tells it. kind: "failure", "deadlock", "livelock" or "race"."""
 
     def race_count(self) -> int: ...
-    def race(self, number: int) -> tuple[int, int, list[tuple[int, list[int]]]]:
+    def race(self, number: int) -> tuple[int, int, list[_Step]]:
         """As `Exploration.race`."""
 
     def may_miss_races(self) -> bool:
@@ -388,13 +441,13 @@ class StateSearch:
         """All that can be done within so many steps was covered, as far as that was looked at by itself."""
 
     def bug_count(self) -> int: ...
-    def bug_at(self, number: int) -> tuple[str, int, list[tuple[int, list[int]]], str | None]:
+    def bug_at(self, number: int) -> tuple[str, int, list[_Step], str | None]:
         """One of those that `bugs` names, from 0, as `bug` tells it. Of very many, the first."""
 
-    def limit_met(self) -> tuple[str, int, list[tuple[int, list[int]]]] | None:
+    def limit_met(self) -> tuple[str, int, list[_Step]] | None:
         """The first limit that an execution met, as `Exploration.limit_met` tells it."""
 
-    def left(self) -> list[tuple[int, list[int]]] | None:
+    def left(self) -> list[_Step] | None:
         """As `Exploration.left`."""
 
     def bugs(self) -> list[tuple[str, tuple[Any, ...]]]:

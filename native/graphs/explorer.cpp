@@ -1,0 +1,546 @@
+#include "graphs/explorer.hpp"
+
+#include <bit>
+#include <utility>
+
+namespace mazurka {
+
+GraphExploration::GraphExploration(Machine start, const GraphOptions& options)
+    : options_(options), machine_(std::move(start)), first_threads_(machine_.threads()) {}
+
+void GraphExploration::run() {
+    start_ = machine_.mark();
+    do {
+        // What was found before cells were divided is found again.
+        divided_ = false;
+        results_ = {};
+        todo_.clear();
+        share_ = 1;
+        done_ = 0;
+        level_ = 0;
+        graph_.clear();
+        graph_.forget_cells();
+        machine_.rewind(start_);
+        open_ = false;
+        synced_ = 0;
+        sleepers_ = 0;
+        most_steps_ = ~u64{0};
+        disabled_ = {};
+        finished_ = start() && explore();
+    } while (divided_);
+}
+
+bool GraphExploration::start() {
+    if (machine_.limited() && !machine_.failed()) note_limit(machine_.failure().fault, machine_.failure().thread);
+    if (!machine_.failed()) return true;
+    const Failure& failure = machine_.failure();
+    report(Ending::failure, failure.thread, failure.fault, {});
+    BugKey key{Ending::failure, failure.fault, {}};
+    for (const u32 frame : failure.frames) key.places.emplace_back(0, frame);
+    sighting(std::move(key), failure.thread, {});
+    if (options_.keep_going) return true;
+    ++results_.counts.complete;
+    progress_.show(results_.counts, 0);
+    return false;
+}
+
+bool GraphExploration::explore() {
+    for (;;) {
+        if (divided_ || should_stop()) return false;
+        if (!extend() && !divided_) {
+            if (should_stop()) return false;
+            do {
+                done_ += share_;
+                progress_.fraction.store(done_, std::memory_order_relaxed);
+                if (todo_.empty()) return true;
+            } while (!backtrack() && !divided_ && !should_stop());
+        }
+    }
+}
+
+bool GraphExploration::should_stop() const {
+    if (stopping_.load(std::memory_order_relaxed) || (results_.bug && !options_.keep_going)) return true;
+    const Counts& counts = results_.counts;
+    return counts.steps >= most_steps_ ||
+           (options_.max_executions != 0 && counts.executions() >= options_.max_executions);
+}
+
+// ------------------------------------------------------------------------------------------------- going on
+
+// Whether a thread is there, and has not ended.
+bool GraphExploration::is_waiting(Slot thread) const {
+    const bool created = (first_threads_ >> thread & 1) != 0 || graph_.created_by(thread) != nobody;
+    return created && machine_.status(thread) == Status::ready;
+}
+
+// Add the next step. False: there is none, or nothing comes of it.
+bool GraphExploration::extend() {
+    Slot leaving = 0;
+    asleep_ = 0;
+    for (u64 rest = machine_.exited() ? 0 : machine_.threads(); rest != 0; rest &= rest - 1) {
+        const auto thread = static_cast<Slot>(std::countr_zero(rest));
+        if (!is_waiting(thread)) continue;
+        // The process ends last: what others do before that is as if it had not been asked for.
+        if (machine_.at_exit(thread)) {
+            if (leaving == 0) leaving = thread;
+            continue;
+        }
+        if (is_disabled(thread) || is_suspended(thread)) continue;
+        const bool enabled = attempt_newest(thread, nullptr);
+        if (divided_) return false;
+        if (enabled && !(is_free(thread) && is_awake(thread, static_cast<u32>(decisions_.size()), true))) {
+            withdraw();
+            continue;
+        }
+        if (!enabled) {
+            withdraw();
+            if (!narrowed_.empty()) continue;
+            Disabled& last = disabled_[thread];
+            last.last = last_number(thread);
+            last.seen.clear();
+            for (const Decision& decision : decisions_)
+                if (!decision.chooses) last.seen.emplace_back(decision.part.cell, newest_stamp(decision.part.cell));
+            continue;
+        }
+        return go_on(thread, true, nullptr);
+    }
+    if (!machine_.exited()) {
+        const std::size_t before = todo_.size();
+        offer_older();
+        divide(before, 1);
+        asleep_ = 0;
+        if (leaving != 0) {
+            attempt_newest(leaving, nullptr);
+            if (divided_) return false;
+            leaving_ = true;
+            const bool left = go_on(leaving, true, nullptr);
+            leaving_ = false;
+            return left;
+        }
+    }
+    note_end();
+    return false;
+}
+
+bool GraphExploration::backtrack() {
+    const Todo todo = std::move(todo_.back());
+    todo_.pop_back();
+    share_ = todo.share;
+    return_to(todo);
+    return carry_out(todo);
+}
+
+void GraphExploration::return_to(const Todo& todo) {
+    withdraw();
+    while (level_ > todo.level) {
+        Level& level = levels_[--level_];
+        const Node first = level.first;
+        if (synced_ > first) {
+            machine_.rewind(graph_[first].mark);
+            synced_ = first;
+        }
+        graph_.restore(level.graph);
+    }
+    if (synced_ > todo.length) {
+        machine_.rewind(graph_[todo.length].mark);
+        synced_ = todo.length;
+    }
+    graph_.pop_to(todo.length);
+}
+
+bool GraphExploration::carry_out(const Todo& todo) {
+    using enum Todo::Kind;
+    if (todo.kind == Todo::Kind::revisit) return this->revisit(todo);
+    sync(graph_.size());
+    asleep_ = todo.asleep;
+    switch (todo.kind) {
+        case read: {
+            const bool enabled = attempt_newest(todo.thread, &todo);
+            return !divided_ && go_on(todo.thread, enabled, &todo);
+        }
+        case choose: {
+            const bool enabled = attempt_newest(todo.thread, &todo);
+            if (divided_) return false;
+            for (const Decision& decision : decisions_) {
+                if (!decision.chooses || decision.choice != todo.choice || todo.choice + 1 >= decision.range) continue;
+                Todo next = todo;
+                ++next.choice;
+                next.share = share_ * (decision.range - next.choice) / (decision.range - todo.choice);
+                share_ -= next.share;
+                todo_.push_back(next);
+                break;
+            }
+            return go_on(todo.thread, enabled, &todo);
+        }
+        case older: {
+            attempt_newest(todo.thread, nullptr);
+            return !divided_ && go_on(todo.thread, false, nullptr);
+        }
+        case wait:
+            graph_[graph_.last_of(todo.thread)].asleep |= u64{1} << todo.thread;
+            sleepers_ |= u64{1} << todo.thread;
+            return true;
+        case place:
+            attempt_newest(todo.thread, nullptr);
+            return !divided_ && add_write(todo.thread, todo.places, false);
+        case put: return this->put(todo);
+        case Todo::Kind::revisit: break;
+    }
+    return false;
+}
+
+// ---------------------------------------------------------------------------------------------- adding events
+
+GraphEvent GraphExploration::event(Slot thread, EventKind kind) {
+    GraphEvent made{.thread = thread, .index = graph_.next_index(thread), .step = step_, .kind = kind};
+    made.mark = mark_;
+    made.site = effect_.site;
+    made.section = section_;
+    made.whole = section_ && effect_.section && !effect_.guarded;
+    made.guarded = effect_.guarded && !section_;
+    made.acquires = std::ranges::any_of(
+        effect_.acts, [](const LocalAct& act) { return act.inside && act.created == 0 && acquires(act.fence); });
+    made.locked = !effect_.accesses.empty() && !section_ && (!decisions_.empty() && !writes_.empty());
+    made.locked |= !effect_.accesses.empty() && effect_.accesses[0].conditional;
+    return made;
+}
+
+Node GraphExploration::push(GraphEvent event, std::span<const Part> parts, std::span<const u32> places) {
+    graph_.make_room(machine_.named_threads());
+    event.number = ++stamps_;
+    const Node node = graph_.push(std::move(event), parts, places);
+    synced_ = graph_.size();
+    return node;
+}
+
+bool GraphExploration::is_disabled(Slot thread) const {
+    const Disabled& last = disabled_[thread];
+    return last.last == last_number(thread) &&
+           std::ranges::all_of(last.seen, [&](const auto& seen) { return newest_stamp(seen.first) == seen.second; });
+}
+
+// Whether everything that the step of a thread has read so far is the newest.
+bool GraphExploration::is_late(Slot thread) const {
+    return std::ranges::all_of(graph_.partial(thread), [&](Node node) {
+        if (graph_[node].kind != EventKind::read) return true;
+        const Part& part = graph_.parts(node)[0];
+        return part.source == newest_before(part.cell, graph_.size());
+    });
+}
+
+// The attempted step of a thread: what is not yet in the graph of it, and the other ways in which it could go. The
+// first of that may be `given`. If it is not `enabled`, there are only these.
+bool GraphExploration::go_on(Slot thread, bool enabled, const Todo* given) {
+    const auto begin = static_cast<u32>(graph_.partial(thread).size());
+    const bool revisits = given != nullptr && given->kind == Todo::Kind::put;
+    if (revisits && !enabled) {
+        withdraw();
+        // What it waits for comes after this write; if that is not the newest, it does so in another graph.
+        graph_[given->source].displaced = given->revisited;
+        return given->source == newest_before(given->cell, graph_.size());
+    }
+    for (u32 i = begin; i < decisions_.size(); ++i) {
+        const Decision decision = decisions_[i];
+        const bool is_given = given != nullptr && i == begin;
+        const std::size_t before = todo_.size();
+        if (!is_given) offer(thread, decision);
+        if (!is_awake(thread, i + 1, false)) return false;
+        if (!decision.chooses && !is_free(thread, decision.part.cell, decision.part.source)) return false;
+        if (!decide(thread, decision, is_given && revisits ? given->revisited.stamp : 0)) return false;
+        // Not enabled so far, it may be once there is something else to be read after that.
+        const auto reads = [&](const Decision& later) { return !later.chooses && graph_.changes(later.part.cell); };
+        if (is_given && !enabled && std::any_of(decisions_.begin() + i + 1, decisions_.end(), reads))
+            todo_.push_back(todo(Todo::Kind::wait, thread));
+        if (!decision.chooses) divide(before, 1);
+    }
+    if (enabled) return is_awake(thread, static_cast<u32>(decisions_.size()), true) && complete(thread);
+    return false;
+}
+
+// Add what a step reads or chooses. Whether that is possible.
+bool GraphExploration::decide(Slot thread, const Decision& decision, u64 stamp) {
+    GraphEvent made = event(thread, decision.chooses ? EventKind::choice : EventKind::read);
+    made.stamp = stamp != 0 ? stamp : ++stamps_;
+    made.choice = decision.choice;
+    made.asleep = asleep_;
+    const bool late = is_late(thread);
+    if (decision.chooses) {
+        push(std::move(made), {}, {});
+        return true;
+    }
+    const bool newest = decision.part.source == newest_before(decision.part.cell, graph_.size());
+    const Node node = push(std::move(made), {&decision.part, 1}, {});
+    return (newest && late) || is_consistent(options_.memory, graph_, node);
+}
+
+bool GraphExploration::complete(Slot thread) {
+    if (!writes_.empty()) return write(thread);
+    if (!graph_.is_partial(thread)) {
+        GraphEvent made = event(thread, EventKind::local);
+        made.stamp = ++stamps_;
+        push(std::move(made), {}, {});
+    }
+    return finish(thread);
+}
+
+// All of the step is there.
+bool GraphExploration::finish(Slot thread) {
+    const Node last = graph_.last_of(thread);
+    std::vector<LocalAct> acts = effect_.acts;
+    // Threads that a step creates belong to it, or to the fence after it that comes before their creation.
+    const auto fence =
+        std::ranges::find_if(acts, [&](const LocalAct& act) { return act.created == 0 && act.thread == thread; });
+    std::vector<LocalAct> creations;
+    for (auto act = acts.begin(); act != acts.end(); ++act)
+        if (act->created != 0 && (act < fence || act->thread != thread)) creations.push_back(*act);
+    graph_.complete(last, ended_, std::move(creations));
+    settle(thread);
+    open_ = false;
+    push_rest(thread);
+    return note_step(last);
+}
+
+// The fences that were passed after the step, each an event with the threads that are created after it.
+void GraphExploration::push_rest(Slot thread) {
+    const std::vector<LocalAct>& acts = effect_.acts;
+    for (std::size_t i = 0; i < acts.size(); ++i) {
+        if (acts[i].created != 0) continue;
+        const Slot who = acts[i].thread;
+        const u32 index = graph_.next_index(who);
+        GraphEvent made{.thread = who, .index = index, .step = index, .kind = EventKind::fence};
+        made.ordering = acts[i].fence;
+        made.mark = machine_.mark();
+        made.stamp = ++stamps_;
+        made.completes = true;
+        for (std::size_t j = i + 1; who == thread && j < acts.size(); ++j) {
+            if (acts[j].thread != thread) continue;
+            if (acts[j].created == 0) break;
+            made.acts.push_back(acts[j]);
+        }
+        push(std::move(made), {}, {});
+    }
+}
+
+// The attempted step, all of whose reads are in the graph, writes.
+bool GraphExploration::write(Slot thread) {
+    const std::vector<u32> past = past_of(thread);
+    std::vector<u32> places;
+    bool newest = true;
+    u64 limit = ~u64{0};
+    for (const Part& part : writes_) {
+        u32 place = graph_.newest(part.cell);
+        if (part.updates) {
+            place = graph_.place_of(part.source, part.cell);
+            newest &= place == graph_.newest(part.cell);
+            if (graph_.is_updated(part.cell, place)) {
+                // Somebody else has updated what it has read: then that one must come after it.
+                const Node other = graph_.write_at(part.cell, place + 1);
+                if (sees(past, other)) return false;
+                for (const Node node : graph_.step_of(other))
+                    if (graph_[node].kind == EventKind::read && graph_.parts(node)[0].cell == part.cell)
+                        limit = std::min(limit, graph_[node].stamp);
+            }
+        }
+        places.push_back(place);
+    }
+    const std::size_t before = todo_.size();
+    if (is_blind()) offer_places(thread, todo(Todo::Kind::place, thread), false);
+    offer_revisits(thread, past, limit);
+    divide(before, 1);
+    if (limit != ~u64{0}) return suspend(thread);
+    if (newest && is_late(thread)) return add_write(thread, places, true);
+    const Node length = graph_.size();
+    if (add_write(thread, places, false)) return true;
+    if (graph_.size() != length + 1 || graph_[length].completes) return false;  // something else is wrong
+    graph_.pop_to(length);
+    synced_ = length;
+    return suspend(thread);
+}
+
+// The attempted step, all of whose reads are in the graph, cannot write, because of others that have come too early.
+// But what it has read at last may still be revisited, and then it may come before them.
+bool GraphExploration::suspend(Slot thread) {
+    withdraw();
+    const std::vector<u32> all(std::max<std::size_t>(graph_.stride(), machine_.named_threads()), ~u32{0});
+    const std::span<const Node> step = graph_.partial(thread);
+    if (step.empty()) return false;
+    bool waits = false;
+    for (const Node node : step)
+        waits = is_maximal(node, all) &&
+                (waits || (graph_[node].kind == EventKind::read && graph_.changes(graph_.parts(node)[0].cell)));
+    graph_[step.back()].suspended = waits;
+    return waits;
+}
+
+// The attempted step, all of whose reads are in the graph, writes at some places.
+bool GraphExploration::add_write(Slot thread, std::span<const u32> places, bool newest) {
+    GraphEvent made = event(thread, EventKind::write);
+    made.stamp = ++stamps_;
+    const Node node = push(std::move(made), writes_, places);
+    if (!newest && !is_consistent(options_.memory, graph_, node)) return false;
+    return finish(thread);
+}
+
+// ------------------------------------------------------------------------------------------- what else could be
+
+// The lowest place in the modification order of a cell from which a thread may still read, and after which it may
+// write.
+u32 GraphExploration::lowest_place(Slot thread, u32 cell) const {
+    const Node last = graph_.before_next(thread);
+    const auto counts = [&](Node node) { return counts_for(options_.memory, graph_, thread, last, node); };
+    const Cell& place = graph_.cells()[cell];
+    u32 lowest = graph_.newest(cell);
+    for (; lowest > 0; --lowest) {
+        const Node write = place.writes[lowest - 1];
+        if (counts(write)) break;
+        if (std::ranges::any_of(place.readers, [&](Node reader) {
+                return graph_.part(reader, cell)->source == write && counts(reader);
+            }))
+            break;
+    }
+    return lowest;
+}
+
+// Whether a read that was displaced may read from a write: from who has displaced it, or from who could have revisited
+// it after that, since the newest before is one from which it may have read.
+bool GraphExploration::is_free(Slot thread, u32 cell, Node source) const {
+    const u32 index = graph_.next_index(thread);
+    const std::vector<Node>& writes = graph_.cells()[cell].writes;
+    for (const Node write : writes) {
+        const Displaced& displaced = graph_[write].displaced;
+        if (displaced.thread != thread || displaced.index != index) continue;
+        const u32 lowest = graph_.place_of(write, cell);
+        if (graph_.cells()[cell].sectioned) {
+            if (graph_.place_of(source, cell) < lowest) return false;
+            continue;
+        }
+        for (Node found = source; found != write;) {
+            u32 before = 0;
+            for (u32 i = 0; found != initially && i < writes.size(); ++i)
+                if (writes[i] != found &&
+                    (graph_[writes[i]].stamp < displaced.stamp || graph_.is_before(writes[i], found, Graph::past)))
+                    before = i + 1;
+            if (before < lowest) return false;
+            found = graph_.write_at(cell, before);
+        }
+    }
+    return true;
+}
+
+// Whether the attempted step, as far as its first decisions, is not one that was tried before: see
+// `GraphEvent::asleep`. In the end it must read something new; what comes before that is what was the newest then.
+bool GraphExploration::is_awake(Slot thread, u32 count, bool ends) const {
+    if ((sleepers_ >> thread & 1) == 0) return true;
+    const u64 since = step_ == 1 ? 0 : graph_[graph_.of_thread(thread)[step_ - 2]].stamp;
+    for (Node node = 0; node < graph_.size(); ++node) {
+        const GraphEvent& event = graph_[node];
+        if ((event.asleep >> thread & 1) == 0 || event.stamp < since) continue;
+        u32 first = 0;  // that was not yet decided
+        for (const Node decided : graph_.partial(thread)) first += graph_[decided].stamp <= event.stamp ? 1 : 0;
+        bool reads_new = !ends;
+        for (u32 i = first; i < count; ++i) {
+            const Decision& decision = decisions_[i];
+            if (decision.chooses) {
+                if (decision.choice != 0) return false;
+                continue;
+            }
+            const Node source = decision.part.source;
+            if (source != initially && graph_[source].stamp > event.stamp) {
+                reads_new = true;
+                break;
+            }
+            const std::vector<Node>& writes = graph_.cells()[decision.part.cell].writes;
+            for (u32 place = graph_.place_of(source, decision.part.cell); place < writes.size(); ++place)
+                if (graph_[writes[place]].stamp < event.stamp) return false;
+        }
+        if (!reads_new) return false;
+    }
+    return true;
+}
+
+// Whether the attempted step may read the newest writes.
+bool GraphExploration::is_free(Slot thread) const {
+    const std::size_t begin = graph_.partial(thread).size();
+    if (begin >= decisions_.size()) return true;
+    const Decision& next = decisions_[begin];
+    return next.chooses || is_free(thread, next.part.cell, next.part.source);
+}
+
+// What is still to be tried from `before` on, and `others`, share what the present branch had.
+void GraphExploration::divide(std::size_t before, std::size_t others) {
+    const std::size_t added = todo_.size() - before;
+    if (added == 0) return;
+    share_ /= static_cast<double>(added + others);
+    for (std::size_t i = before; i < todo_.size(); ++i) todo_[i].share = share_;
+}
+
+// The other ways to decide.
+void GraphExploration::offer(Slot thread, const Decision& decision) {
+    if (decision.chooses) {
+        if (decision.range < 2) return;
+        Todo next = todo(Todo::Kind::choose, thread);
+        next.choice = 1;
+        next.share = share_ * (decision.range - 1) / decision.range;
+        share_ -= next.share;
+        todo_.push_back(next);
+        return;
+    }
+    const u32 cell = decision.part.cell;
+    const u32 end = graph_.place_of(decision.part.source, cell);
+    Todo next = todo(Todo::Kind::read, thread);
+    next.cell = cell;
+    for (u32 place = lowest_place(thread, cell); place < end; ++place) {
+        next.source = graph_.write_at(cell, place);
+        if (is_free(thread, cell, next.source)) todo_.push_back(next);
+    }
+}
+
+// The places at which the attempted step may write: all of them, or all but the last.
+void GraphExploration::offer_places(Slot thread, Todo next, bool all) {
+    std::vector<u32> lowest;
+    for (const Part& part : writes_) lowest.push_back(lowest_place(thread, part.cell));
+    next.places = lowest;
+    for (;;) {
+        const auto is_last = [&](const Part& part, u32 place) { return place == graph_.newest(part.cell); };
+        const bool last = std::ranges::equal(writes_, next.places, is_last);
+        const auto is_taken = [&](const Part& part, u32 place) { return graph_.is_updated(part.cell, place); };
+        bool taken = false;
+        for (u32 i = 0; i < writes_.size(); ++i) taken |= is_taken(writes_[i], next.places[i]);
+        if (!taken && (all || !last)) todo_.push_back(next);
+        if (last) return;
+        u32 i = 0;
+        for (; is_last(writes_[i], next.places[i]); ++i) next.places[i] = lowest[i];
+        ++next.places[i];
+    }
+}
+
+// What an event that is about to be added depends on.
+std::vector<u32> GraphExploration::past_of(Slot thread) const {
+    std::vector<u32> past(std::max<std::size_t>(graph_.stride(), machine_.named_threads()), 0);
+    if (const Node last = graph_.before_next(thread); last != nobody)
+        std::copy_n(graph_.clock(last, Graph::past), graph_.stride(), past.begin());
+    return past;
+}
+
+void GraphExploration::offer_revisits(Slot thread, const std::vector<u32>& past, u64 limit) {
+    Todo next = todo(Todo::Kind::revisit, thread);
+    for (const Part& part : writes_)
+        for (const Node reader : graph_.cells()[part.cell].readers)
+            if (graph_[reader].stamp <= limit && !sees(past, reader) && may_revisit(reader, past)) {
+                next.target = reader;
+                todo_.push_back(next);
+            }
+}
+
+// Nobody can go on: those who wait could have read what is older.
+void GraphExploration::offer_older() {
+    for (u64 rest = machine_.threads(); rest != 0; rest &= rest - 1) {
+        const auto thread = static_cast<Slot>(std::countr_zero(rest));
+        if (!is_waiting(thread) || machine_.at_exit(thread) || is_suspended(thread)) continue;
+        todo_.push_back(todo(Todo::Kind::older, thread));
+        asleep_ |= u64{1} << thread;
+        sleepers_ |= asleep_;
+    }
+}
+
+}  // namespace mazurka

@@ -1,0 +1,212 @@
+// The explorer of execution graphs: TruSt (Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022), extended to
+// sections. See docs/memory-models.md.
+//
+// Events are added one at a time, of the first thread that can go on. A read branches over the writes that it may read
+// from, a write over its places in the modification order. And a write may revisit a read that was added before and
+// that it does not depend on: whatever was added after that read, and the write does not depend on either, is removed.
+// So that each graph is reached in one way, this is done only if all that is removed was added *maximally*: reads read
+// the newest write of those that are left or were there before, writes come last among these, and have not revisited
+// anybody.
+//
+// What is still to be tried is a stack of values. A graph that was cut is kept until all that came of it was explored,
+// so that space is polynomial in the size of a graph, whatever their number.
+//
+// Threads run on the virtual machine. Its memory always holds the newest writes: to read an older one, that is put in
+// its place for a step.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "explore/explorer.hpp"
+#include "graphs/graph.hpp"
+#include "graphs/models.hpp"
+#include "vm/machine.hpp"
+
+namespace mazurka {
+
+struct GraphOptions : ExplorationOptions {
+    MemoryModel memory = MemoryModel::c11;
+};
+
+class GraphExploration {
+public:
+    GraphExploration(Machine start, const GraphOptions& options);
+
+    void run();  // once
+    void stop() { stopping_ = true; }
+    bool finished() const { return finished_; }
+    const Progress& progress() const { return progress_; }
+    const Results& results() const { return results_; }
+    const Machine& subject() const { return machine_; }
+    static Algorithm algorithm() { return Algorithm::graphs; }
+    static std::optional<HandOver> hand_over() { return {}; }
+
+private:
+    // What is still to be tried, and how much of the graph is there then.
+    struct Todo {
+        enum class Kind : u8 {
+            read,     // let a thread read from `source`, ...
+            choose,   // ... or choose `choice`, ...
+            older,    // ... or, waiting, read what is older
+            wait,     // let it stay where it is, until there is something new to be read
+            place,    // let it write at `places`
+            revisit,  // let its next write revisit `target`, ...
+            put,      // ... once all that has to go is gone: it writes at `places`
+        };
+        Kind kind;
+        u32 level = 0;
+        Node length = 0;
+        Slot thread = 0;
+        u32 cell = 0;
+        Node source = initially;
+        u32 choice = 0;
+        std::vector<u32> places = {};  // of each part that it writes, if that is not told by what it reads
+        Node target = nobody;
+        Displaced revisited = {};
+        u64 asleep = 0;
+        double share = 0;  // of everything that is to be explored, as far as that can be told
+    };
+    struct Level {
+        Graph::Saved graph;
+        Node first;  // that was removed
+    };
+    // What a step reads, place by place, and chooses.
+    struct Decision {
+        bool chooses;
+        Part part;       // of a read
+        u32 range = 0;   // of a choice, ...
+        u32 choice = 0;  // ... and what it chooses
+    };
+    // A step that was not enabled, and what it had looked at: it need not be tried again before that changes.
+    struct Disabled {
+        u64 last = ~u64{0};                          // the number of the last event of the thread
+        std::vector<std::pair<u32, u64>> seen = {};  // cells, and the stamps of their newest writes
+    };
+
+    bool explore();
+    bool start();
+    bool extend();
+    bool backtrack();
+    bool carry_out(const Todo& todo);
+    void return_to(const Todo& todo);
+    void sync(Node length);
+    void replay(Node node);
+
+    // Steps of threads, and what becomes of them.
+    bool attempt(Slot thread, const Todo* given);
+    bool attempt_newest(Slot thread, const Todo* given);
+    bool classify(Slot thread);
+    void withdraw();
+    void settle(Slot thread);
+    bool is_there(const Cell& cell) const;
+    void show(u32 cell, Machine::Content content);
+    Machine::Content content_of(u32 cell, Node write) const;
+    Node newest_before(u32 cell, Node limit) const;
+    u64 newest_stamp(u32 cell) const {
+        const std::vector<Node>& writes = graph_.cells()[cell].writes;
+        return writes.empty() ? 0 : graph_[writes.back()].stamp;
+    }
+    u64 last_number(Slot thread) const {
+        const Node last = graph_.last_of(thread);
+        return last == nobody ? 0 : graph_[last].number;
+    }
+    bool go_on(Slot thread, bool enabled, const Todo* given);
+    bool decide(Slot thread, const Decision& decision, u64 stamp);
+    bool complete(Slot thread);
+    bool write(Slot thread);
+    bool suspend(Slot thread);
+    bool finish(Slot thread);
+    bool add_write(Slot thread, std::span<const u32> places, bool newest);
+    bool revisit(const Todo& todo);
+    bool put(const Todo& todo);
+    GraphEvent event(Slot thread, EventKind kind);
+    Node push(GraphEvent event, std::span<const Part> parts, std::span<const u32> places);
+    void push_rest(Slot thread);
+    Todo todo(Todo::Kind kind, Slot thread) const {
+        return {.kind = kind, .level = level_, .length = graph_.size(), .thread = thread, .asleep = asleep_};
+    }
+    void divide(std::size_t before, std::size_t others);
+    void offer(Slot thread, const Decision& decision);
+    void offer_places(Slot thread, Todo next, bool all);
+    bool is_blind() const {
+        return std::ranges::none_of(
+            writes_, [](const Part& part) { return part.updates || part.ordering == Ordering::lifetime; });
+    }
+    void offer_revisits(Slot thread, const std::vector<u32>& past, u64 limit);
+    void offer_older();
+    u32 lowest_place(Slot thread, u32 cell) const;
+    bool is_free(Slot thread, u32 cell, Node source) const;
+    bool is_free(Slot thread) const;
+    bool is_awake(Slot thread, u32 count, bool ends) const;
+    std::vector<u32> past_of(Slot thread) const;
+    bool sees(const std::vector<u32>& past, Node node) const { return past[graph_[node].thread] >= graph_[node].index; }
+    bool is_maximal(Node node, const std::vector<u32>& past) const;
+    bool may_revisit(Node target, const std::vector<u32>& past) const;
+    void cut(Node target, const std::vector<u32>& past);
+    bool is_disabled(Slot thread) const;
+    bool is_waiting(Slot thread) const;
+    bool is_suspended(Slot thread) const {
+        const Node last = graph_.last_of(thread);
+        return last != nobody && graph_[last].suspended;
+    }
+    bool is_late(Slot thread) const;
+
+    // What is told.
+    bool note_step(Node last);
+    void note_end();
+    void note_races(Node node);
+    void note_race(Node first, Node second, u32 cell);
+    void note_races_in_vain(Slot thread);
+    void note_lives(Node node);
+    void note_limit(Fault fault, Slot thread);
+    std::vector<Step> schedule(const std::vector<bool>& only, bool whole = false) const;
+    std::vector<Step> schedule(const std::vector<Node>& ends, bool whole = false) const;
+    std::vector<Node> in_order(const std::vector<Node>& ends, bool overwritten) const;
+    std::vector<Step> schedule_of(Node first, Node second, std::size_t& at) const;
+    void report(Ending kind, Slot thread, Fault fault, std::vector<Step> steps);
+    Sighting* sighting(BugKey key, Slot thread, std::vector<Step> steps);
+    bool should_stop() const;
+
+    const GraphOptions options_;
+    Machine machine_;
+    Graph graph_;
+    Progress progress_;
+    std::atomic<bool> stopping_ = false;
+    bool finished_ = false;
+    Results results_;
+    u64 most_steps_ = ~u64{0};
+    std::set<RaceKey> passed_over_;
+    std::vector<Todo> todo_;
+    double share_ = 1;           // of the present branch, ...
+    double done_ = 0;            // ... and of those that are done
+    std::vector<Level> levels_;  // so many are in use:
+    u32 level_ = 0;
+    Node synced_ = 0;  // the machine has executed so many
+    u64 stamps_ = 0;
+    u64 first_threads_ = 0;
+    Machine::Mark start_ = 0;
+    bool divided_ = false;  // cells turned out to be others: everything starts again
+    std::array<Disabled, max_slots> disabled_;
+    u64 sleepers_ = 0;  // all threads that were ever asleep
+
+    bool leaving_ = false;  // the present step ends the process
+    // of the present attempt
+    Effect effect_;
+    Machine::Mark mark_ = 0;
+    bool open_ = false;  // the machine has done it, and nothing has come of it yet
+    u64 asleep_ = 0;     // who could have gone on before it
+    u32 step_ = 0;       // where the step begins in its thread
+    bool section_ = false;
+    std::vector<Decision> decisions_;
+    std::vector<std::pair<u32, Node>> narrowed_;  // places where it does not read the newest, and what it reads there
+    std::vector<Part> writes_;
+    std::vector<u64> ended_;
+    std::vector<u32> choices_;
+    std::vector<u32> found_;
+    std::vector<u32> begun_;  // cells of a block that begins to live
+};
+
+}  // namespace mazurka

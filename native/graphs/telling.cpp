@@ -1,0 +1,331 @@
+// What an exploration of graphs finds, and how it is told: as schedules, in which each step says what it reads.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "graphs/explorer.hpp"
+
+namespace mazurka {
+
+// After a step, of which this is the last node. False: do not go on from here.
+bool GraphExploration::note_step(Node last) {
+    Counts& counts = results_.counts;
+    ++counts.steps;
+    if (options_.races != Races::ignore)
+        for (const Node node : graph_.step_of(last)) note_races(node);
+    note_lives(last);
+    if (machine_.limited() && !machine_.failed()) note_limit(machine_.failure().fault, machine_.failure().thread);
+    const Slot thread = graph_[last].thread;
+    if (machine_.status(thread) == Status::failed && !is_limit(machine_.failure(thread).fault)) {
+        const Failure& failure = machine_.failure(thread);
+        // What it depends on; and the ends of objects, which may be why it fails.
+        std::vector<Node> goals{graph_.last_of(thread)};
+        for (Node node = 0; node < graph_.size(); ++node)
+            if (!graph_[node].ended.empty()) goals.push_back(node);
+        std::vector<bool> only(graph_.size());
+        for (Node node = 0; node < graph_.size(); ++node)
+            only[node] =
+                std::ranges::any_of(goals, [&](Node goal) { return graph_.is_before(node, goal, Graph::past); });
+        report(Ending::failure, thread, failure.fault, schedule(only));
+        BugKey key{Ending::failure, failure.fault, {}};
+        for (const u32 frame : failure.frames) key.places.emplace_back(0, frame);
+        sighting(std::move(key), thread, schedule(only));
+    }
+    bool goes_on = options_.keep_going || !results_.bug;
+    const auto is_step = [](const GraphEvent& event) { return event.completes && event.kind != EventKind::fence; };
+    if (goes_on && graph_.size() > options_.max_steps &&
+        std::ranges::count_if(graph_.events(), is_step) > static_cast<i64>(options_.max_steps)) {
+        note_limit(Fault::too_many_steps, thread);
+        ++counts.beyond;
+        goes_on = false;
+    }
+    if (!goes_on) ++counts.complete;
+    progress_.show(counts, graph_.size());
+    return goes_on;
+}
+
+void GraphExploration::report(Ending kind, Slot thread, Fault fault, std::vector<Step> steps) {
+    if (!results_.bug) results_.bug = Bug{kind, thread, std::move(steps), fault};
+}
+
+Sighting* GraphExploration::sighting(BugKey key, Slot thread, std::vector<Step> steps) {
+    for (Sighting& known : results_.bugs)
+        if (known.key == key) return &known;
+    if (results_.bugs.size() >= most_bugs) return nullptr;
+    Bug bug{key.kind, thread, std::move(steps), key.fault};
+    results_.bugs.push_back({std::move(key), std::move(bug)});
+    return &results_.bugs.back();
+}
+
+void GraphExploration::note_limit(Fault fault, Slot thread) {
+    if (results_.limit) return;
+    results_.limit = Limit{fault, thread, schedule(std::vector<bool>(graph_.size(), true))};
+    const bool is_over = options_.until_endless && fault == Fault::too_many_steps;
+    most_steps_ = is_over ? 0 : 10 * results_.counts.steps + effort_beyond;
+}
+
+// The steps of some events, all that they depend on among them.
+std::vector<Step> GraphExploration::schedule(const std::vector<bool>& only, bool whole) const {
+    std::vector<Node> ends;
+    for (Node node = 0; node < graph_.size(); ++node)
+        if (only[node] && graph_[node].completes && graph_[node].kind != EventKind::fence) ends.push_back(node);
+    for (const bool overwritten : {true, false})
+        if (const std::vector<Node> ordered = in_order(ends, overwritten); !ordered.empty())
+            return schedule(ordered, whole);
+    return schedule(ends, whole);
+}
+
+// Steps of which these are the last nodes, in an order in which each reads the latest write, and the latest writes are
+// the newest; without `overwritten` only the latter. Nothing if there is none.
+std::vector<Node> GraphExploration::in_order(const std::vector<Node>& ends, bool overwritten) const {
+    const auto count = static_cast<u32>(ends.size());
+    std::vector<u32> number(graph_.size(), count);  // of the step of a node
+    for (u32 i = 0; i < count; ++i)
+        for (const Node node : graph_.step_of(ends[i])) number[node] = i;
+    for (Node node = 0; node < graph_.size(); ++node)
+        if (graph_[node].kind == EventKind::fence && graph_[node].index > 1)
+            number[node] = number[graph_.of_thread(graph_[node].thread)[graph_[node].index - 2]];
+    std::vector<std::vector<u32>> after(count);
+    std::vector<u32> before(count, 0);
+    const auto edge = [&](u32 first, u32 second) {
+        if (first == second || first == count || second == count) return;
+        after[first].push_back(second);
+        ++before[second];
+    };
+    const auto each_next = [&](u32 cell, u32 place, u32 from) {
+        const std::vector<Node>& writes = graph_.cells()[cell].writes;
+        for (; place < writes.size(); ++place)
+            if (number[writes[place]] != count && number[writes[place]] != from)
+                return edge(from, number[writes[place]]);
+    };
+    for (Node node = 0; node < graph_.size(); ++node) {
+        const u32 mine = number[node];
+        if (mine == count) continue;
+        const GraphEvent& event = graph_[node];
+        if (event.index > 1) edge(number[graph_.of_thread(event.thread)[event.index - 2]], mine);
+        for (const LocalAct& act : event.acts)
+            for (const Node theirs : graph_.of_thread(act.created))
+                if (theirs > node) edge(mine, number[theirs]);
+        for (const Part& part : graph_.parts(node)) {
+            if (part.reads && part.source != initially) edge(number[part.source], mine);
+            if (part.writes) each_next(part.cell, graph_.place_of(node, part.cell), mine);
+            if (part.reads && overwritten && !part.blind)
+                each_next(part.cell, graph_.place_of(part.source, part.cell), mine);
+        }
+        // Whoever uses an object does so before its end.
+        for (const u64 object : event.ended)
+            for (Node user = 0; user < node; ++user)
+                if (std::ranges::any_of(graph_.parts(user), [&](const Part& part) {
+                        return object_of(graph_.cells()[part.cell].address) == object;
+                    }))
+                    edge(number[user], mine);
+    }
+    // The process ends last.
+    if (machine_.exited())
+        for (u32 i = 0; i + 1 < count; ++i) edge(i, count - 1);
+    std::vector<Node> ordered;
+    std::set<u32> next;
+    for (u32 i = 0; i < count; ++i)
+        if (before[i] == 0) next.insert(i);
+    while (!next.empty()) {
+        const u32 step = *next.begin();
+        next.erase(next.begin());
+        ordered.push_back(ends[step]);
+        for (const u32 other : after[step])
+            if (--before[other] == 0) next.insert(other);
+    }
+    if (ordered.size() != count) ordered.clear();
+    return ordered;
+}
+
+// Steps, in this order, of which these are the last nodes. `whole`: and what is in memory at the end.
+std::vector<Step> GraphExploration::schedule(const std::vector<Node>& ends, bool whole) const {
+    std::vector<Step> steps;
+    std::vector<i64> position(graph_.size(), -1);
+    std::vector<Node> last(graph_.cells().size(), initially);  // who wrote a cell, in the order of the schedule
+    for (const Node end : ends) {
+        Step step{graph_[end].thread, {}};
+        for (const Node node : graph_.step_of(end)) {
+            if (graph_[node].kind == EventKind::choice) step.choices.push_back(graph_[node].choice);
+            for (const Part& part : graph_.parts(node)) {
+                if (part.reads && !part.blind && part.source != last[part.cell]) {
+                    const Cell& cell = graph_.cells()[part.cell];
+                    const Machine::Content content = content_of(part.cell, part.source);
+                    const i64 source = part.source == initially ? -1 : position[part.source];
+                    step.reads.push_back({cell.address, cell.size, content.value, content.undefined, source});
+                }
+                if (part.writes) last[part.cell] = node;
+            }
+            position[node] = static_cast<i64>(steps.size());
+        }
+        steps.push_back(std::move(step));
+    }
+    if (ends.size() < 2 || !whole) return steps;
+    // What is in memory at the end, where the last step that writes a place does not write what is newest.
+    Step end{0, {}};
+    for (u32 cell = 0; cell < graph_.cells().size(); ++cell) {
+        const Cell& place = graph_.cells()[cell];
+        if (place.writes.empty() || place.writes.back() == last[cell]) continue;
+        const Machine::Content content = content_of(cell, place.writes.back());
+        end.reads.push_back(
+            {place.address, place.size, content.value, content.undefined, position[place.writes.back()]});
+    }
+    if (!end.reads.empty()) steps.push_back(std::move(end));
+    return steps;
+}
+
+// What two events depend on, and then these: the step of the second comes last. `at`: the position of the first.
+std::vector<Step> GraphExploration::schedule_of(Node first, Node second, std::size_t& at) const {
+    const Node earlier = graph_.step_of(first).back(), later = graph_.step_of(second).back();
+    std::vector<Node> ends;
+    for (Node node = 0; node < graph_.size(); ++node) {
+        if (!graph_[node].completes || graph_[node].kind == EventKind::fence || node == later) continue;
+        if (node == earlier) at = ends.size();
+        if (node == earlier || graph_.is_before(node, first, Graph::past) ||
+            graph_.is_before(node, second, Graph::past))
+            ends.push_back(node);
+    }
+    ends.push_back(later);
+    return schedule(ends);
+}
+
+// Conflicting accesses, one of them not atomic, that nothing orders. A read that a loop makes again and again may have
+// been made, in vain, as soon as its thread had got there.
+void GraphExploration::note_races(Node node) {
+    const GraphEvent& event = graph_[node];
+    const Node before =
+        event.index > 1 ? graph_.of_thread(event.thread)[event.index - 2] : graph_.created_by(event.thread);
+    for (const Part& part : graph_.parts(node)) {
+        const Cell& cell = graph_.cells()[part.cell];
+        if (part.blind && part.reads) continue;
+        const auto look = [&](Node other) {
+            if (!graph_[graph_.step_of(other).back()].completes || graph_[other].thread == event.thread) return;
+            const Node since = event.guarded ? before : node;
+            if (since != nobody && graph_.is_before(other, since, Graph::known)) return;
+            const Part& theirs = *graph_.part(other, part.cell);
+            if (part.ordering != Ordering::plain && theirs.ordering != Ordering::plain) return;
+            note_race(other, node, part.cell);
+        };
+        for (const Node write : cell.writes) look(write);
+        if (part.writes)
+            for (const Node reader : cell.readers)
+                if (!graph_.part(reader, part.cell)->blind) look(reader);
+    }
+}
+
+// The same for a thread that waits, in the present attempt, and has read in vain.
+void GraphExploration::note_races_in_vain(Slot thread) {
+    if (section_ || decisions_.size() != 1 || decisions_[0].chooses) return;
+    const Node last = graph_.before_next(thread);
+    const Part part = decisions_[0].part;
+    const std::vector<Node> writes = graph_.cells()[part.cell].writes;
+    for (const Node write : writes) {
+        const Part& theirs = *graph_.part(write, part.cell);
+        const bool known = last != nobody && graph_.is_before(write, last, Graph::known);
+        if (known || graph_[write].thread == thread) continue;
+        if (part.ordering != Ordering::plain && theirs.ordering != Ordering::plain) continue;
+        GraphEvent made = event(thread, EventKind::read);
+        made.completes = true;
+        const Node node = push(std::move(made), {&part, 1}, {});
+        note_race(write, node, part.cell);
+        graph_.pop();
+        synced_ = graph_.size();
+    }
+}
+
+void GraphExploration::note_race(Node first, Node second, u32 cell) {
+    const std::pair<u64, u64> sites = std::minmax(graph_[first].site, graph_[second].site);
+    const RaceKey key{sites, options_.passes_over ? graph_.cells()[cell].address : 0};
+    if (results_.knows(sites) || passed_over_.contains(key)) return;
+    std::size_t at = 0;
+    DataRace race{sites, 0, schedule_of(first, second, at)};
+    race.first = static_cast<Position>(at);
+    if (options_.passes_over && options_.passes_over(race)) {
+        passed_over_.insert(key);
+        return;
+    }
+    if (options_.races == Races::error && !results_.bug)
+        results_.bug = Bug{Ending::race, race.schedule.back().thread, race.schedule};
+    results_.races.push_back(std::move(race));
+}
+
+// Whoever uses an object whose life ends, and is not known to have done so before, may do so after; or else nothing but
+// weak accesses say that it was before, which is a data race.
+void GraphExploration::note_lives(Node node) {
+    for (const u64 object : graph_[node].ended) {
+        for (u32 cell = 0; cell < graph_.cells().size(); ++cell) {
+            const Cell& place = graph_.cells()[cell];
+            if (object_of(place.address) != object) continue;
+            const bool on_heap = machine_.object(place.address)->kind == ObjectKind::heap;
+            const auto look = [&](Node user) {
+                const bool own = graph_[user].thread == graph_[node].thread;
+                if (own || !graph_[graph_.step_of(user).back()].completes) return;
+                if (graph_.is_before(user, node, Graph::known)) return;
+                if (on_heap && options_.races != Races::ignore) note_race(user, node, cell);
+                if (graph_.is_before(user, node, Graph::past) || is_ordered(options_.memory, graph_, user, node))
+                    return;
+                std::size_t at = 0;
+                const Fault fault = on_heap ? Fault::freed : Fault::returned;
+                report(Ending::failure, graph_[user].thread, fault, schedule_of(node, user, at));
+                BugKey key{Ending::failure, fault, {{0, graph_[user].site}, {0, graph_[node].site}}};
+                sighting(std::move(key), graph_[user].thread, schedule_of(node, user, at));
+            };
+            for (const Node write : place.writes) look(write);
+            for (const Node reader : place.readers) look(reader);
+        }
+    }
+}
+
+void GraphExploration::note_end() {
+    Counts& counts = results_.counts;
+    std::vector<Stay> stays;
+    for (u64 rest = machine_.threads(); rest != 0; rest &= rest - 1) {
+        const auto thread = static_cast<Slot>(std::countr_zero(rest));
+        if (machine_.status(thread) == Status::stopped) {
+            const Guard guard = machine_.stopped_at(thread);
+            if (!machine_.exited() || guard == Guard::bound) stays.push_back({thread, guard});
+        } else if (is_waiting(thread)) {
+            // Who waits has read what is newest, and who was displaced may read it. Otherwise that is another graph.
+            attempt_newest(thread, nullptr);
+            withdraw();
+            if (options_.races != Races::ignore) note_races_in_vain(thread);
+            if (is_suspended(thread) || !is_late(thread) || !is_free(thread)) {
+                ++counts.redundant;
+                return;
+            }
+            if (machine_.exited()) continue;
+            if (effect_.waiting)
+                stays.push_back({thread, effect_.waiting->guard, owner_of(object_of(effect_.waiting->holder))});
+            else
+                stays.push_back({thread, Guard::program});
+        }
+    }
+    const std::vector<Step> steps = [&] {
+        const bool wanted = options_.keep_executions || !stays.empty();
+        return wanted ? schedule(std::vector<bool>(graph_.size(), true), true) : std::vector<Step>();
+    }();
+    if (options_.keep_executions) results_.executions.push_back(steps);
+    const bool returned = machine_.status(1) == Status::returned;
+    const Judgement found = judge(stays, returned, machine_.limited(), options_.allow_livelock, [&](Slot thread) {
+        return (options_.keep_going || !results_.bug) && machine_.spins(thread);
+    });
+    if (!machine_.limited()) {
+        ++(found.blocked ? counts.blocked : counts.complete);
+        counts.bounded += found.bounded ? 1 : 0;
+        counts.assumed += found.assumed ? 1 : 0;
+    } else {
+        ++counts.complete;
+        ++counts.beyond;
+        if (machine_.failure().fault == Fault::too_many_instructions && counts.beyond >= most_beyond) most_steps_ = 0;
+    }
+    if (!machine_.failed() && found.ending) {
+        report(*found.ending, found.thread, {}, steps);
+        BugKey key{*found.ending, {}, {}};
+        for (const Stay& stay : stays) key.places.emplace_back(stay.thread, machine_.site(stay.thread));
+        if (Sighting* const known = sighting(std::move(key), found.thread, steps)) ++known->executions;
+    }
+    if (found.left > (results_.left ? results_.left->count : 0)) results_.left = Left{found.left, steps};
+    progress_.show(counts, graph_.size());
+}
+
+}  // namespace mazurka
