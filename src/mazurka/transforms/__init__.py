@@ -32,20 +32,26 @@ def use_registers(program: Program) -> None:
     open_signs(program)
 
 
-def prepare(program: Program, *, purity: bool = True, awaits: bool = True, unroll: int | None = None) -> Program:
+def prepare(
+    program: Program, *, purity: bool = True, awaits: bool = True, unroll: int | None = None, weak: bool = False
+) -> Program:
     """What is done to every valid program before it is checked.
 
     Local variables go to registers, which remember what they point to. Iterations of loops that do nothing are cut
     short (`purity`), which shows what a loop waits for; accesses wait for what is assumed of them (`awaits`). Loops
-    that may go on after `unroll` iterations are stopped there. What stays in memory but cannot be shared is marked as
+    that may go on after `unroll` iterations are stopped there. `weak`: all of this keeps the executions of weak memory
+    models, too, not only interleavings. What stays in memory but cannot be shared is marked as
     private. In this order: a variable in a register leaks nothing and is seen to be the same after an iteration, a
-    guard is an assume that follows its access, and a counter of iterations would make each of them do something."""
+    guard is an assume that follows its access, and a counter of iterations would make each of them do something.
+
+    `weak`: executions may be others than interleavings. Then only that is done which holds under each of the memory
+    models; the modules say which, and why."""
     find_pointees(program)
     use_registers(program)
     if purity:
-        eliminate_pure_iterations(program, awaits=awaits)
+        eliminate_pure_iterations(program, awaits=awaits, weak=weak)
     if awaits:
-        make_awaits(program)
+        make_awaits(program, weak=weak)
     if unroll is not None:
         bound_loops(program, unroll)
     find_private_objects(program)

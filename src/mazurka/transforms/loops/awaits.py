@@ -25,6 +25,13 @@ seen whatever it reads. (For threads that wait in a loop, the search looks for t
 An assume that does not depend on the access stays local. If it came between the access and its guards, it comes after
 them: whether a thread stops there or waits before it makes no difference to others. But one of the program might fail,
 if its condition is undefined, and is not put off.
+
+All of this holds under weak memory models, too. A read whose condition is false is the last event of its thread, and
+nobody reads from it; without it, the rest of the graph is allowed whenever all of it is. A guarded access is that
+access, with its own memory order, and not an event that orders what is around it. It may read whatever fulfils the
+condition; if the newest write does not, its thread waits. What must not be lost is that an access which is in vain may
+be in a race, also if it reads something that is not the newest. The search has to look at that for those that are
+guarded. So those that are not atomic, and therefore are in a race with any other access, stay alone.
 """
 
 from __future__ import annotations
@@ -39,18 +46,19 @@ from mazurka.program.program import Block, Program
 from mazurka.transforms.simplify import DIVISIONS
 
 
-def make_awaits(program: Program, *, simple: bool = False) -> set[ins.Assume]:
+def make_awaits(program: Program, *, simple: bool = False, weak: bool = False) -> set[ins.Assume]:
     """Guard the accesses of the program's own functions by the assumes that follow them, and return these. `simple`:
-    only where what is read is compared with something, and nothing else is asked, as in the paper on awaits."""
+    only where what is read is compared with something, and nothing else is asked, as in the paper on awaits. `weak`: as
+    is right under weak memory models, too."""
     guards: set[ins.Assume] = set()
     for function in program.functions.values():
         if not function.library:
             for block in function.blocks.values():
-                guards |= _guard_accesses(block, simple)
+                guards |= _guard_accesses(block, simple, weak)
     return guards
 
 
-def _guard_accesses(block: Block, simple: bool) -> set[ins.Assume]:
+def _guard_accesses(block: Block, simple: bool, weak: bool) -> set[ins.Assume]:
     guards: set[ins.Assume] = set()
     code, block.instructions = block.instructions, []
     position = 0
@@ -62,7 +70,7 @@ def _guard_accesses(block: Block, simple: bool) -> set[ins.Assume]:
         elif isinstance(instruction, ins.AtomicEnd):
             depth = max(depth - 1, 0)
         section, taken = [instruction], 1
-        if depth == 0 and isinstance(instruction, ins.ReadingAccess):
+        if depth == 0 and isinstance(instruction, ins.ReadingAccess) and not (weak and instruction.ordering == "plain"):
             section, taken = _section(instruction, islice(code, position + 1, None), simple)
             inside = takewhile(lambda each: not isinstance(each, ins.AtomicEnd), section)
             guards.update(each for each in inside if isinstance(each, ins.Assume))

@@ -33,8 +33,9 @@ _IDLE = (
 class ProgramFacts:
     """Which accesses may fail or race, which calls do nothing."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, weak: bool = False) -> None:
         self.program = program
+        self.weak = weak  # executions may be others than interleavings
         self._idle: dict[str, bool] = {}
         self._makers: dict[str, bool] = {}
 
@@ -239,9 +240,10 @@ class ProgramFacts:
         return self._idle[name]
 
     def does_nothing(self, name: str) -> bool:
-        """Whether a call of a function does nothing that anybody can notice."""
+        """Whether a call of a function does nothing that anybody can notice, also in a round that stays."""
         return self.is_idle(name) and not any(
             isinstance(each, ins.AtomicBegin | ins.AtomicEnd)
+            or (self.weak and isinstance(each, ins.Fence))
             or (isinstance(each, ins.Call) and isinstance(each.callee, str) and not self.does_nothing(each.callee))
             for each in self.program.functions[name].instructions
         )

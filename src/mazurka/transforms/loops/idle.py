@@ -6,6 +6,9 @@ past a loop that does nothing and ends, because each round counts up to what doe
 i < pause; i++) sched_yield();`: the sum does not overflow). Then nobody may be left who looks at the number of tries,
 and the round of the loop around it changes nothing.
 
+A fence is nothing that can be noticed in interleavings; under a weak memory model, it stays where it is. (With a round
+that is left out, it goes.)
+
 The branches themselves must not be errors, which they are if their conditions are undefined. So these must be computed
 from constants, in any number of rounds.
 """

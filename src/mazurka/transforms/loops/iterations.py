@@ -14,7 +14,9 @@ others run in between. Of a whole round they notice nothing, if nobody ever trie
 while the lock was held, others could take no step that depends on it. (They might fail by destroying a lock that is
 held, but then the round does not have to come to its end.) So whatever others do around a round that is complete they
 can do without it. It must be complete: the thread is stopped only after it has given back all locks. If somebody does
-try without waiting, the round can be told apart, and stays.
+try without waiting, the round can be told apart, and stays. (Under a weak memory model, both ends of such a round write
+the lock, one right after the other, and leave it as it was: who takes it next reads from who gave it back before. The
+argument is that for an update which writes what it has read.)
 
 **Reading again.** In `v = load x; while (!compare_exchange(x, &v, f(v)));` a failed iteration changes `v`. But it ends
 as the iteration would have begun if the load before the loop had come when the compare-exchange did, as long as that
@@ -28,6 +30,21 @@ would have found w, failed, and ended as the second has. If w is e, the two toge
 there is an execution with fewer rounds, so no round needs to fail right after another one. For this, all rounds must
 take the same way, and whether they do must not depend on a combination of what was expected and what was found: of the
 first round, it is known that it takes this way if it expects e, and of the second, that it does if it finds w.
+
+Under a weak memory model, too, the earlier read is left out, and the later one, with what it reads from, takes its
+place: no event that is left was between them. Its order may become that of the earlier one, so that one must not be
+stronger.
+
+**Races in vain.** What a thread accesses in a round that is left out may be in a race. If the other event of the race
+does not depend on what the thread does afterwards (by program order and reads-from), it is found where the thread is
+stopped, behind the access. It may depend on that, where not all that atomic accesses pass on is synchronised:
+
+    while (!load(&stop, relaxed)) v = x;  store(&y, 1, relaxed);        if (load(&y, relaxed)) x = 1;
+
+If the next round makes the same access before anything that others can depend on, and before the loop is left, then
+that access is in the same race: whatever comes after it in the thread, and the other event, is not before it. If not,
+one such round of a loop is *spared*, which is enough: a race has two events. (This is looked at only where executions
+need not be interleavings; and if all accesses synchronise, there is another race on the way.)
 """
 
 from __future__ import annotations
@@ -81,24 +98,27 @@ class Disjunct:
     """Some paths on which the rest of an iteration is pure: those on which `literals` hold. `pin` is the last
     instruction on them that must not be skipped. `first`: this is only so in the first iteration, which ends with
     variables that it could have begun with as well. `locks` are given back on them, the first one first, and must have
-    been taken before. `repeated`: this is only so in an iteration that follows another one."""
+    been taken before. `repeated`: this is only so in an iteration that follows another one. `spared`: one such
+    iteration must be left in a loop, since nothing else shows what it is in a race with."""
 
     literals: Conjunction
     pin: Instruction | None = None
     first: bool = False
     repeated: bool = False
     locks: tuple[Term, ...] = ()
+    spared: bool = False
 
     def where(self, condition: Condition) -> list[Disjunct]:
         """The same under a further condition."""
         return [replace(self, literals=literals) for literals in conjoin([self.literals], condition)]
 
     def can_merge(self, other: Disjunct) -> bool:
-        return (self.pin, self.first, self.repeated, self.locks) == (
+        return (self.pin, self.first, self.repeated, self.locks, self.spared) == (
             other.pin,
             other.first,
             other.repeated,
             other.locks,
+            other.spared,
         )
 
 
@@ -174,6 +194,8 @@ class LoopIteration:
         """In words; that locks could be taken and given back goes without saying."""
         said = {term: values for term, values in disjunct.literals.items() if not self._is_lock(term)}
         text = self.words.conjunction(self.in_order(said))
+        if disjunct.spared:
+            return f"{text} in a round after another one like it"
         return f"{text} in a round after another one" if disjunct.repeated else text
 
     def _is_lock(self, term: Term) -> bool:
@@ -360,7 +382,9 @@ class LoopIteration:
         before, read, begins = self.late_read
         condition: Condition = []
         for register, access in self.origin.items():
-            if not _reads_again(register, access, before) or not self.tree.dominates(self.home[register], block.name):
+            if not _reads_again(register, access, before, weak=self.facts.weak) or not self.tree.dominates(
+                self.home[register], block.name
+            ):
                 continue
             same: Condition = [{}]
             for phi in self.header.phis:
@@ -462,8 +486,9 @@ class LoopIteration:
                 unchanged = _update_unchanged(instruction, self.term(value))
             case ins.CompareExchange(_, expected, desired, result=Register() as old):
                 pinned = not facts.is_skippable(instruction, expected.type)
-                failed = holds(operation("eq", (old, self.term(expected)), I1), FALSE)
-                unchanged = [*failed, *equal(self.term(desired), old)]
+                unchanged = holds(operation("eq", (old, self.term(expected)), I1), FALSE)
+                if not (pinned and facts.weak):  # (a race with a write need not be one with a read)
+                    unchanged = [*unchanged, *equal(self.term(desired), old)]
             case ins.Assume(condition, origin):
                 # An assume of an inner loop holds wherever control leaves that loop.
                 unchanged = [{}] if origin == "loop" else holds(self.term(condition), TRUE)
@@ -473,7 +498,9 @@ class LoopIteration:
                 pass
             case ins.Store(value, Register() as address) if facts.is_about_handlers(value, self.origin.get(address)):
                 pass
-            case ins.Store() if self._own.is_rewritten(instruction):
+            case ins.Store(ordering=ordering) if (
+                not facts.weak or ordering == "plain" or facts.synchronises
+            ) and self._own.is_rewritten(instruction):
                 pinned = True
             case ins.Call(str(name)) if facts.is_idle(name):
                 pass
@@ -503,7 +530,57 @@ class LoopIteration:
                     self.calls.append(instruction)
         if pinned:
             disjuncts = [replace(disjunct, pin=disjunct.pin or instruction) for disjunct in disjuncts]
+        noticed = (pinned and isinstance(instruction, ins.ReadingAccess)) or self._is_of_lock(instruction)
+        if noticed and facts.weak and not facts.synchronises:
+            disjuncts = [
+                replace(each, spared=each.spared or not self._comes_again(instruction, each)) for each in disjuncts
+            ]
         return disjuncts
+
+    def _is_of_lock(self, instruction: Instruction) -> bool:
+        return isinstance(instruction, ins.Call) and instruction.callee in self.facts.locks
+
+    def _comes_again(self, instruction: Instruction, disjunct: Disjunct) -> bool:
+        """Whether the round after one that is left out does the same again, before anything that others could depend
+        on: whatever it is in a race with in the one it is in the other."""
+        block, index = self.place[instruction]
+        name = self.blocks[block].name
+        kept = set() if disjunct.first or disjunct.repeated else {phi.result for phi in self.header.phis}
+        address = instruction.address if isinstance(instruction, ins.ReadingAccess) else None
+        for register in registers(self.term(address)) if address is not None else ():
+            if register in self.home and register not in kept:
+                return False
+        return all(
+            self.tree.dominates(name, self.blocks[other].name) and (other != block or index <= place)
+            for other, place in self._effects
+        )
+
+    @cached_property
+    def _effects(self) -> list[tuple[int, int]]:
+        """Where a round does something that others can depend on, or leaves the loop."""
+        found: list[tuple[int, int]] = []
+        for block in self.blocks:
+            if any(target not in self.loop.blocks for target in self.targets(block)):
+                found.append(self.place[block.terminator])
+            found += (self.place[each] for each in block.instructions if not self._is_quiet(each))
+        return found
+
+    def _is_quiet(self, instruction: Instruction) -> bool:
+        """Whether what others do cannot depend on it that this is done, but for those who take a lock after it."""
+        match instruction:
+            case ins.Call(str(name)):
+                return self.facts.is_idle(name) or self._is_of_lock(instruction)
+            case ins.Store(value, Register() as address):
+                origin = self.origin.get(address)
+                return self.facts.is_never_read(origin) or self.facts.is_about_handlers(value, origin)
+            case ins.Load() | ins.Fence() | ins.Assume() | ins.Choose() | ins.Jump() | ins.Branch() | ins.Switch():
+                return True
+            case (
+                ins.AtomicBegin() | ins.AtomicEnd() | ins.Claim() | ins.Relax() | ins.Self() | ins.ThreadLocalAddress()
+            ):
+                return True
+            case _:
+                return computed(instruction, self.term) is not None
 
     def _is_fixed(self, address: Value) -> bool:
         return all(register not in self.home for register in registers(self.term(address)))
@@ -578,15 +655,17 @@ def value_from(phi: Phi, source: Block) -> Value:
     return next(value for name, value in phi.incoming if name == source.name)
 
 
-def _reads_again(register: Register, access: Instruction, before: ins.Load) -> bool:
-    """Whether an access reads the same, into this register, as one before it, and synchronises no less."""
+def _reads_again(register: Register, access: Instruction, before: ins.Load, *, weak: bool) -> bool:
+    """Whether an access reads the same, into this register, as one before it, and synchronises no less; if executions
+    need not be interleavings, also that it is among all that is seq_cst if the other is."""
+    enough = ACQUIRING if not weak or before.ordering != "seq_cst" else {"seq_cst"}
     return (
         isinstance(access, ins.ReadingAccess)
         and access.result is register
         and access.address == before.address
         and before.result is not None
         and before.result.type == register.type
-        and (before.ordering == "relaxed" or all(order in ACQUIRING for order in _orders(access)))
+        and (before.ordering == "relaxed" or all(order in enough for order in _orders(access)))
     )
 
 

@@ -41,6 +41,16 @@ set. Until the next attempt of anybody, the counter can only grow, and then this
 on, nobody fails. In loops without a wait, threads may indeed fail because of each other for ever, a livelock; so those
 stay as they are.
 
+**Weak memory models.** Let E be a graph. All that counts happens in one place, of which every model keeps the order:
+all writes there are updates, each of which reads from the one before it, and the accesses of each thread are in that
+order. So T and the balances can be taken at each write, up to there, and what was said of what is found holds for
+loads, too, whichever write they read from. When updates are left out, those who have read from one read from the last
+one before it that is left. That they come before the same writes, and that they synchronise with no more, is seen as in
+`purity`: updates continue release sequences. Numbers are others, but axioms do not look at numbers. And for the last
+argument: the waits of the thread whose set is smallest read, between its failures, from later and later writes, each of
+a number in its set. The next attempt in that order, anybody's, succeeds. So if failures go on for ever, so do
+successes.
+
 A round must not do anything else that could be noticed: it changes no variable, and decides only by what it has found.
 Where somebody could tell the difference, because he tries once and does something else if that fails, or prints the
 counter, all loops on that counter stay as they are.

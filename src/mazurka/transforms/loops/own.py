@@ -18,6 +18,11 @@ has no effect on what follows a round if
   overwritten before an access through these registers may read any of them and before the address is published, or
   never looked at again. (A path that goes back to the header before that leaves the matter to the next round.)
 
+Under a weak memory model, others that get to know the address may still read what a failed round has stored, unless
+they know of the last store. If that is not atomic, it is in a race with them, which is found. If it is, it counts as an
+effect, except where all atomic accesses synchronise: then whoever has read the address knows of it (or there is a race
+for the address).
+
 What is stored may be undefined, which is no error before it is looked at. The store itself may be one, if it is out of
 bounds, and is not skipped.
 """

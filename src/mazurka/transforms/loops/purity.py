@@ -16,6 +16,32 @@ paths, and the negation of the disjunct goes there, unless something on the rest
 may be an error (an address that may be bad, a division) and what may be part of a data race. Then it goes after the
 last of those. Control may come there on other paths, too, that have not defined all of the registers; any value will do
 for them there. If back edges of inner loops may have been taken before, a flag that says so joins the disjunct.
+
+**Weak memory models.** There, an execution is a graph: events in program order (po), for each read the write that it
+reads from (rf), and for each place the order of its writes (mo). Leaving out a pure round removes events from the
+middle of a thread. What is left is a graph of the same program, in which the thread has gone round less often: it is in
+the same place with the same variables, and whatever it reads later it reads from the same writes, or from others of the
+same value. It remains to see that the model allows it. All axioms of tso, pso, ra and c11 say that some relations have
+no circle (that an update comes right after what it reads from, too: nothing is both from-read and mo before it). These
+relations become smaller:
+
+- If the round only reads, then po, rf, mo, and what is made of them (from-read, synchronisation, happens-before, the
+  order of what is seq_cst) are what they were on the events that are left, or less. For a fence, or an access that acts
+  as one, does nothing but put what is around it in order. An order that an axiom takes from program order is there
+  between any two events that are so ordered, not only between neighbours, so that it does not matter what was between.
+- If an update in it writes what it has read, from w, then those who read from the update read from w instead. They come
+  before the same writes as they did, for the update came right after w in mo. What w or a fence before it synchronises
+  with because of that it did synchronise with, for updates, of whichever thread and order, continue the release
+  sequence that they read from. In ra, w came before the update, and that before them. In tso and pso, w came before the
+  update in mo, and the update before whoever reads from it: others by rf, its own thread because it is a full fence.
+
+So less is ordered at most, and every race of the events that are left is still one. A race of an event that is left
+out is the business of `iterations`. A failure is that of an event that is not in a complete round. And a thread goes
+round for ever if it does so when it sees, of each place, the newest write. In an infinite execution, every write
+becomes visible to all after finite time (C and C++ ask for that, and buffers are emptied), so that from some round on
+it reads nothing else; and in every model it may read the newest writes any number of times, since nothing comes after
+such reads. That is what the search tries: it runs those on who stay at the guard of a loop, in a memory that holds the
+newest writes.
 """
 
 from __future__ import annotations
@@ -29,6 +55,7 @@ from mazurka.program.instructions import (
     Assume,
     AtomicBegin,
     AtomicEnd,
+    Binary,
     Constant,
     Instruction,
     Location,
@@ -86,11 +113,12 @@ class LoopReport:
     obstacle: str | None
 
 
-def eliminate_pure_iterations(program: Program, *, awaits: bool = False) -> list[LoopReport]:
+def eliminate_pure_iterations(program: Program, *, awaits: bool = False, weak: bool = False) -> list[LoopReport]:
     """Insert assumes that stop pure iterations of the loops of the program's own functions, which must be in SSA form
     (`promote`). With `awaits`, loops that only wait for several variables become events, and so do updates that are
-    taken back where they fail. Reports on each loop, in the order of the program."""
-    facts = ProgramFacts(program)
+    taken back where they fail. `weak`: only what is right under weak memory models, too. Reports on each loop, in the
+    order of the program."""
+    facts = ProgramFacts(program, weak=weak)
     for function in program.functions.values():
         if not function.library and _cycles(function):
             remove_unreachable_blocks(function)
@@ -164,7 +192,7 @@ def _eliminate(
             reports.append(LoopReport(function.name, iteration.location, (), "it runs inside of an atomic section"))
             continue
         iteration = _with_calls_inlined(iteration)
-        guard = wait_at_once(iteration) if awaits else None
+        guard = wait_at_once(iteration) if awaits and not facts.weak else None
         if guard is not None:
             conditions = [
                 PureCondition(iteration.describe(disjunct), iteration.location, guard, awaited=True)
@@ -216,6 +244,7 @@ class _Insertion:
         self._iteration = iteration
         self._arrivals: dict[Register | None, dict[str, Value]] = {}  # registers (None: a flag) at the starts of blocks
         self._again: Register | None = None  # whether this is not the first iteration, once that is needed
+        self._spent: Phi | None = None  # whether there was an iteration that was spared
 
     def stop(self, disjunct: Disjunct) -> PureCondition:
         """Insert the assume that stops the thread where a disjunct holds."""
@@ -231,7 +260,10 @@ class _Insertion:
             parts.append(self._not_first())
         if disjunct.repeated:
             parts.append(code.value(Operation("xor", (self._not_first(), _YES), I1)))
-        assume = Assume(code.any(parts), "loop", location=self._iteration.location)
+        goes_on = code.any(parts)
+        if disjunct.spared:
+            goes_on = code.any([goes_on, code.value(Operation("xor", (self._spare(goes_on, block), _YES), I1))])
+        assume = Assume(goes_on, "loop", location=self._iteration.location)
         code.instructions.append(assume)
         for instruction in code.instructions:
             instruction.location = self._iteration.location
@@ -268,7 +300,7 @@ class _Insertion:
                     for term, values in disjunct.literals.items()
                 )
                 for disjunct in self._iteration.purity
-                if not disjunct.repeated
+                if not disjunct.repeated and not disjunct.spared
             )
             for source in self._iteration.sources[self._iteration.header.name]
             if source in self._iteration.loop.blocks
@@ -342,6 +374,34 @@ class _Insertion:
             ]
             self._iteration.header.phis.append(Phi(self._again, incoming))
         return self._again
+
+    def _spare(self, impure: Value, block: Block) -> Register:
+        """Whether an iteration was spared already. One is in which control comes past a value in a block that says that
+        it is not impure."""
+        iteration, header = self._iteration, self._iteration.header
+        if self._spent is None:
+            self._spent = Phi(Register("spared", I1), [])
+            self._spent.incoming = [
+                (name, self._spent.result if name in iteration.loop.blocks else _NO)
+                for name in iteration.sources[header.name]
+            ]
+            header.phis.append(self._spent)
+        passed = Register("impure", I1)
+        for index, (name, before) in enumerate(self._spent.incoming):
+            if name in iteration.loop.blocks:
+                last = impure
+                if not iteration.tree.dominates(block.name, name):
+                    last = self._arriving(
+                        passed, _YES, name, lambda source, _: impure if source == block.name else None
+                    )
+                pure, spent = Register("", I1), Register("", I1)
+                instructions = iteration.blocks[iteration.number[name]].instructions
+                instructions[-1:-1] = [
+                    Binary("xor", last, _YES, result=pure, location=iteration.location),
+                    Binary("or", before, pure, result=spent, location=iteration.location),
+                ]
+                self._spent.incoming[index] = name, spent
+        return self._spent.result
 
     def _arriving(
         self, key: Register | None, start: Value, block: str, brought: Callable[[str, str], Value | None]

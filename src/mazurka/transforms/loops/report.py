@@ -36,11 +36,12 @@ class LoopFate:
         return asdict(self)
 
 
-def explain_loops(program: Program) -> list[LoopFate]:
-    """Do to a valid program what is done before it is checked, and tell what becomes of each loop of its own code."""
+def explain_loops(program: Program, *, weak: bool = False) -> list[LoopFate]:
+    """Do to a valid program what is done before it is checked, and tell what becomes of each loop of its own code.
+    `weak` as for `transforms.prepare`."""
     use_registers(program)
-    reports = eliminate_pure_iterations(program, awaits=True)
-    guards = make_awaits(program)
+    reports = eliminate_pure_iterations(program, awaits=True, weak=weak)
+    guards = make_awaits(program, weak=weak)
     fates = []
     for report in reports:
         idle = []

@@ -19,6 +19,10 @@ there, so that it does not go on, either: it leaves, to the same place and with 
 What such an event has read it may have read later than the loop would have, so it may know more of what others
 did. That could hide a data race elsewhere, unless whatever can be seen of others has happened before. So this is done
 only in programs in which all atomic accesses synchronise.
+
+Under a weak memory model, a thread may read what is newest in one place and what is old in another, so that there is no
+moment at which it could have read both; and events that touch several places would order what is around them. There,
+such a loop stays as it is, and waits in its last read.
 """
 
 from __future__ import annotations
