@@ -1,4 +1,4 @@
-"""Mazurka checks concurrent programs: every interleaving, or the one that shows the bug.
+"""Mazurka checks concurrent programs: all executions, or the one that shows the bug.
 
     >>> import mazurka
     >>> result = mazurka.check("examples/lost_update.c")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mazurka import options
 from mazurka.deadline import Deadline, OutOfTime
@@ -15,16 +16,21 @@ from mazurka.engines.outcome import BEYOND, Found, Outcome
 from mazurka.errors import InputError
 from mazurka.executions.schedule import Schedule, Transformations
 from mazurka.leeway import USUAL, Leeway
-from mazurka.program.program import Program, WeakOrder
-from mazurka.result import Bug, Executions, Finding, Limit, Race, Result, States, Verdict
+from mazurka.program.orders import accesses_in, exceeds_interleavings, has_atomics, weak_orders_of
+from mazurka.program.program import Program
+from mazurka.result import SUFFICIENT, Bug, Executions, Finding, Limit, Race, Result, States, Verdict
 from mazurka.suppressions import STANDARD_STREAMS, Suppressions
 from mazurka.transforms.loops.staying import loops_stay
 
 if TYPE_CHECKING:
+    from mazurka.executions.replaying import Replay
     from mazurka.executions.trace import Trace, Wait
     from mazurka.frontends.c import Compiled
     from mazurka.machine.lowering import Lowered
     from mazurka.transforms.loops.report import LoopFate
+
+# A program as it is explored, and what was done to it before.
+_Prepared: TypeAlias = "tuple[Program, Lowered, Transformations]"
 
 Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -38,6 +44,7 @@ def load(
     purity: bool = True,
     awaits: bool = True,
     unroll: int | None = None,
+    memory: str = "c11",
     overflow: bool = True,
     alignment: bool = True,
     member_bounds: bool = True,
@@ -48,15 +55,16 @@ def load(
     stdin: str | None = None,
     compat: str | None = None,
 ) -> Program:
-    """Compile C or C++ source files (or read .ll and .bc files) into one program, ready to be explored. `purity`,
-    `awaits` and `unroll` say what is done about its loops: see `transforms.prepare`; the others, what is made of what C
-    leaves open, as for `check`."""
+    """Compile C or C++ source files (or read .ll and .bc files) into one program, ready to be explored under a `memory`
+    model. `purity`, `awaits` and `unroll` say what is done about its loops: see `transforms.prepare`; the others, what
+    is made of what C leaves open, as for `check`."""
     from mazurka.transforms import prepare
 
     leeway = options.picked(Leeway, options.chosen(options.LEEWAY, locals()))
     options.UNROLL.check(unroll)
+    options.MEMORY.check(memory)
     program = _compile(files, compiler_arguments, program_arguments, cc, leeway)
-    return prepare(program, purity=purity, awaits=awaits, unroll=unroll)
+    return prepare(program, **Transformations(purity, awaits, unroll).under(memory, program).options)
 
 
 def explain_loops(
@@ -65,11 +73,14 @@ def explain_loops(
     compiler_arguments: Sequence[str] = (),
     program_arguments: Sequence[str] = (),
     cc: str | None = None,
+    memory: str = "c11",
 ) -> list[LoopFate]:
-    """What becomes of each loop of a program, as `mazurka loops` tells it."""
+    """What becomes of each loop of a program that is explored under a `memory` model, as `mazurka loops` tells it."""
     from mazurka.transforms.loops import report as loops
 
-    return loops.explain_loops(_compile(files, compiler_arguments, program_arguments, cc, USUAL))
+    options.MEMORY.check(memory)
+    program = _compile(files, compiler_arguments, program_arguments, cc, USUAL)
+    return loops.explain_loops(program, weak=exceeds_interleavings(program, memory))
 
 
 def check(
@@ -79,6 +90,7 @@ def check(
     program_arguments: Sequence[str] = (),
     cc: str | None = None,
     engine: str = "auto",
+    memory: str = "c11",
     uninitialised: bool = True,
     overflow: bool = True,
     alignment: bool = True,
@@ -110,7 +122,8 @@ def check(
     max_memory: int | None = None,
     max_states: int | None = None,
 ) -> Result:
-    """Execute a program under every interleaving of its threads. `source` is a file, several files, or a `Program`.
+    """Execute a program in every way that a `memory` model allows, the one of C unless another is named. `source` is a
+    file, several files, or a `Program`.
 
     `compiler_arguments` are what a C compiler takes (`["-DN=3", "-Iinclude"]`), `program_arguments` are the program's
     `argv[1]` and on. The engine "stateless" covers all executions, the engine "stateful" all states, also those of a
@@ -123,19 +136,22 @@ def check(
     """
     given = dict(locals())
     chosen = options.chosen(options.SEARCH, given)
+    given["memory"] = chosen["memory"]
     engine = options.fitting_engine(given)
     compiling = {"compiler_arguments": compiler_arguments, "program_arguments": program_arguments, "cc": cc}
     suppressions = Suppressions(chosen["suppress_race"])
-    checking = _Check(source, compiling, chosen, progress, options.picked(Leeway, chosen), suppressions)
+    checking = _Check(source, compiling, given, chosen, progress, options.picked(Leeway, chosen), suppressions)
     return checking.states() if engine == "stateful" else checking.executions(hand_over=engine == "auto")
 
 
 @dataclass(slots=True)
 class _Check:
-    """What is to be checked, and how; since when, and until when, which is settled as soon as the program is there."""
+    """What is to be checked, and how: what was `given`, and what that comes to with all that was not; since when, and
+    until when, which is settled as soon as the program is there."""
 
     source: Program | Files | Compiled
     compiling: dict[str, Any]
+    given: dict[str, Any]
     chosen: dict[str, Any]
     progress: Callable[[Any], None] | None
     leeway: Leeway
@@ -145,11 +161,14 @@ class _Check:
 
     def executions(self, hand_over: bool) -> Result:
         """The answer of the stateless engine; or, with `hand_over`, of the other one if the program does not end."""
-        transforms = Transformations(*(self.chosen[name] for name in ("purity", "awaits", "unroll")))
-        program, lowered = _lower(self.source, **self.compiling, transforms=transforms, leeway=self.leeway)
-        hand_over = hand_over and (not isinstance(self.source, Program) or stateful.fits(lowered))
+        asked = Transformations(*(self.chosen[name] for name in ("purity", "awaits", "unroll")))
+        program, lowered, transforms = self._lower(asked)
         self.deadline = self.deadline or Deadline.after(self.chosen["timeout"])
         chosen = options.picked(stateless.Options, self.chosen)
+        if exceeds_interleavings(program, chosen.memory):
+            self._refuse_interleavings(program)
+            chosen, hand_over = replace(chosen, algorithm="graphs"), False
+        hand_over = hand_over and (not isinstance(self.source, Program) or stateful.fits(lowered))
         if hand_over and loops_stay(program):
             if endless := choosing.endless_at(lowered, self.deadline):
                 return self.hand_over(endless)
@@ -157,7 +176,8 @@ class _Check:
         passes_over = self._suppressing(program, lowered, transforms)
         outcome = stateless.explore(lowered, chosen, self.deadline, self.progress, passes_over, until_endless=hand_over)
         outcome = replace(outcome, coverage=replace(outcome.coverage, unroll=self.chosen["unroll"]))
-        result = self._judge(program, lowered, outcome.after(transforms, self.leeway), max_steps=chosen.max_steps)
+        outcome = outcome.after(transforms, self.leeway, chosen.memory)
+        result = self._judge(program, lowered, outcome, max_steps=chosen.max_steps)
         endless_limit = result.limit is not None and result.limit.kind == "too_many_steps"
         if hand_over and endless_limit and result.bug is None and outcome.reason == BEYOND:
             assert result.limit is not None
@@ -178,14 +198,29 @@ class _Check:
     def states(self, why: str | None = None) -> Result:
         """The answer of the stateful engine, and `why` it was left to that one."""
         is_file = not isinstance(self.source, Program)
-        transforms = Transformations(purity=False, awaits=False) if is_file else Transformations()
-        program, lowered = _lower(self.source, **self.compiling, transforms=transforms, leeway=self.leeway)
+        asked = Transformations(purity=False, awaits=False) if is_file else Transformations()
+        program, lowered, transforms = self._lower(asked)
+        if exceeds_interleavings(program, self.chosen["memory"]):
+            self._refuse_interleavings(program)
         self.deadline = self.deadline or Deadline.after(self.chosen["timeout"])
         chosen, left = options.picked(stateful.Options, self.chosen), why is not None
         passes_over = self._suppressing(program, lowered, transforms)
         outcome = stateful.explore(lowered, chosen, self.deadline, self.progress, passes_over, until_growth=left)
         outcome = replace(outcome, coverage=replace(outcome.coverage, handed_over=why))
-        return self._judge(program, lowered, outcome.after(transforms, self.leeway))
+        return self._judge(program, lowered, outcome.after(transforms, self.leeway, self.chosen["memory"]))
+
+    def _lower(self, transforms: Transformations) -> _Prepared:
+        return _lower(
+            self.source, **self.compiling, transforms=transforms, leeway=self.leeway, memory=self.chosen["memory"]
+        )
+
+    def _refuse_interleavings(self, program: Program) -> None:
+        """No option may ask for interleavings if a program has more executions than these."""
+        orders = accesses_in(weak_orders_of(program))
+        first = next((order for order in orders if order.file), None)
+        where = f" (at {os.path.basename(first.file or '')}:{first.line})" if first else ""
+        if self.chosen["memory"] == options.MEMORY.default:
+            options.refuse_interleavings(self.given, f"the program asks for weaker orders than seq_cst{where}")
 
     def _suppressing(self, program: Program, lowered: Lowered, transforms: Transformations) -> _Suppressing | None:
         if not self.suppressions and STANDARD_STREAMS.isdisjoint(program.globals):
@@ -197,6 +232,8 @@ class _Check:
     ) -> Result:
         """What a search has found, as an answer; it may have been a search with `other` options than those chosen."""
         assert self.deadline is not None
+        memory, coverage = self.chosen["memory"], outcome.coverage
+        by_graphs = isinstance(coverage, Executions) and coverage.algorithm == "graphs"
         judging = {option.keyword: self.chosen[option.keyword] for option in options.JUDGING} | other
         told = _tell(program, lowered, outcome, self.deadline.extended(), judging)
         looked_for_races = self.chosen["races"] != "ignore"
@@ -206,12 +243,14 @@ class _Check:
             bug=told.bug,
             limit=told.limit,
             reason=outcome.reason or told.stopped,
-            coverage=outcome.coverage,
+            coverage=coverage,
+            memory_model=memory,
+            why_interleavings=None if by_graphs or memory == "sc" or not has_atomics(program) else SUFFICIENT,
             seconds=time.monotonic() - self.start,
             trace=told.trace,
             schedule=told.schedule,
             races=told.races,
-            weak_orders=_weak_orders(program),
+            weak_orders=weak_orders_of(program),
             left_out=program.left_out,
             suppressed=self.suppressions.races,
             suppressions=self.suppressions.uses if looked_for_races else (),
@@ -242,7 +281,7 @@ def replay(
     start = time.monotonic()
     transforms = schedule.transforms if not isinstance(source, Program) else Transformations()
     leeway, inputs = schedule.leeway, schedule.inputs
-    program, lowered = _lower(source, compiler_arguments, program_arguments, cc, transforms, leeway, inputs)
+    program, lowered, _ = _lower(source, compiler_arguments, program_arguments, cc, transforms, leeway, inputs)
     replayed = replay_schedule(program, lowered, schedule, **judging)
     end = replayed.end
     early = not end.ended and end.bug is None
@@ -259,10 +298,11 @@ def replay(
             assumed=int(end.assumed),
             unroll=schedule.transforms.unroll,
         ),
+        memory_model=schedule.memory,
         seconds=time.monotonic() - start,
         trace=replayed.trace,
         schedule=schedule,
-        weak_orders=_weak_orders(program),
+        weak_orders=weak_orders_of(program),
         left_out=program.left_out,
         left=end.left,
     )
@@ -319,10 +359,8 @@ def _tell(
     others: list[Finding] = []
     try:
         if found is not None:
-            shown = replay_schedule(
-                program, lowered, found.schedule, failing=found.thread, deadline=deadline, **judging
-            )
-            told = replace(told, bug=shown.end.bug, limit=shown.end.limit, trace=shown.trace)
+            schedule, shown = _shown(program, lowered, found, deadline, judging)
+            told = replace(told, schedule=schedule, bug=shown.end.bug, limit=shown.end.limit, trace=shown.trace)
             if told.bug is None and (told.limit is None or outcome.bug is not None):
                 raise AssertionError("what the search found does not show when its schedule is replayed")
         elif outcome.left is not None:
@@ -332,11 +370,9 @@ def _tell(
             uninitialised = judging["uninitialised"]
             races.append(tell_race(program, lowered, race, uninitialised=uninitialised, deadline=deadline))
         for other in outcome.others:
-            shown = replay_schedule(
-                program, lowered, other.schedule, failing=other.thread, deadline=deadline, **judging
-            )
+            schedule, shown = _shown(program, lowered, other, deadline, judging)
             if shown.end.bug is not None:  # (a thread that met a limit, after another one had failed, shows none)
-                others.append(Finding(shown.end.bug, other.executions, other.schedule, shown.trace))
+                others.append(Finding(shown.end.bug, other.executions, schedule, shown.trace))
     except InputError as error:
         raise AssertionError(f"what the search found cannot be replayed: {error}") from error
     except KeyboardInterrupt:
@@ -352,6 +388,26 @@ def _tell(
         first = Finding(told.bug, found.executions, told.schedule, told.trace)
         told = replace(told, bugs=_distinct_bugs([first, *others]))
     return replace(told, races=_distinct(races))
+
+
+def _shown(
+    program: Program, lowered: Lowered, found: Found, deadline: Deadline, judging: dict[str, Any]
+) -> tuple[Schedule, Replay]:
+    """What was found, shown by a replay: as an interleaving where that shows it, too. Data races stay as they are, to
+    be the same as those that are told beside."""
+    from mazurka.executions.interleaving import Unknown, as_interleaving
+    from mazurka.executions.replaying import replay_schedule
+
+    def replayed(schedule: Schedule) -> Replay:
+        return replay_schedule(program, lowered, schedule, failing=found.thread, deadline=deadline, **judging)
+
+    if not found.schedule.is_interleaving and found.schedule.race is None:
+        with suppress(Unknown, InputError):
+            options_of_machine = (judging[name] for name in ("uninitialised", "leaks", "any_status"))
+            plain = as_interleaving(lowered, found.schedule, *options_of_machine)
+            if plain is not None and (shown := replayed(plain)).end.bug is not None:
+                return plain, shown
+    return found.schedule, replayed(found.schedule)
 
 
 def _finding(race: Race) -> Finding:
@@ -389,12 +445,6 @@ def _distinct(races: Sequence[Race]) -> tuple[Race, ...]:
     return tuple(distinct.values())
 
 
-def _weak_orders(program: Program) -> tuple[WeakOrder, ...]:
-    from mazurka.program.orders import find_weak_orders
-
-    return find_weak_orders(program) if program.weak_orders is None else program.weak_orders
-
-
 def _compile(
     files: Files | Compiled,
     compiler_arguments: Sequence[str],
@@ -419,7 +469,8 @@ def printed(source: Files | Compiled, *, program_arguments: Sequence[str] = ()) 
     """What a program prints, in one of its executions. Raises `InputError` if it fails."""
     from mazurka.executions import once
 
-    return once.printed(*_lower(source, (), program_arguments, None, Transformations(), USUAL))
+    program, lowered, _ = _lower(source, (), program_arguments, None, Transformations(), USUAL)
+    return once.printed(program, lowered)
 
 
 def file_list(files: Files) -> list[str | os.PathLike[str]]:
@@ -439,29 +490,34 @@ def _lower(
     transforms: Transformations,
     leeway: Leeway,
     inputs: bool = False,
-) -> tuple[Program, Lowered]:
+    memory: str = "sc",
+) -> _Prepared:
+    """A program, ready to be explored under a `memory` model."""
     from mazurka.frontends.c import with_arguments
     from mazurka.machine.lowering import lower
     from mazurka.program.validate import InvalidProgram
     from mazurka.transforms import prepare
 
     if not isinstance(source, Program | str | os.PathLike | Sequence):
-        key = transforms, leeway, inputs, len(program_arguments)
+        key = transforms, leeway, inputs, memory, len(program_arguments)
         if key not in source.kept:
-            program = prepare(_compile(source, (), program_arguments, None, leeway, inputs), **asdict(transforms))
-            source.kept[key] = program, lower(program)
-        program, lowered = source.kept[key]
+            program = _compile(source, (), program_arguments, None, leeway, inputs)
+            transforms = transforms.under(memory, program)
+            prepare(program, **transforms.options)
+            source.kept[key] = program, lower(program), transforms
+        program, lowered, transforms = source.kept[key]
         called = with_arguments(program, program_arguments)
-        return called, replace(lowered, code=lowered.code_of(called))
+        return called, replace(lowered, code=lowered.code_of(called)), transforms
     if not isinstance(source, Program):
         program = _compile(source, compiler_arguments, program_arguments, cc, leeway, inputs)
-        prepare(program, **asdict(transforms))
-        return program, lower(program)
+        transforms = transforms.under(memory, program)
+        prepare(program, **transforms.options)
+        return program, lower(program), transforms
     if transforms != Transformations() or leeway != USUAL:
         words = [option.keyword for option in (*options.LOOPS, *options.LEEWAY)]
         told = f"{', '.join(words[:-1])} and {words[-1]}"
         raise InputError(f"{told} are for files: a Program is explored as it is (mazurka.load takes these options)")
     try:
-        return source, lower(source)
+        return source, lower(source), transforms
     except InvalidProgram as error:
         raise InputError(f"not a well-formed program: {error}") from None

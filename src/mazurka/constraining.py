@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from mazurka.checking import Files, file_names
@@ -23,6 +23,8 @@ from mazurka.errors import InputError
 from mazurka.executions.replaying import replay_schedule
 from mazurka.executions.trace import Trace
 from mazurka.options import INTEGERS, TIMEOUT, UNTIL
+from mazurka.program.orders import weak_orders_of
+from mazurka.program.program import WeakOrder
 from mazurka.result import Bug, Executions, Result, Verdict
 
 Until = int | Literal["complete"]
@@ -93,7 +95,8 @@ class FoundSchedules:
     """How the search for schedules has ended. `verdict` is about all schedules of the program: it is None if not all
     were looked at. `reason` says why the search ended before it had what was asked for. `schedule` is the last one that
     was found, or the last one that can be built if there is one; `exhausted`: there are no more. All of it is about
-    `integers` as those of the machine ("bits") or without limits ("mathematical")."""
+    `integers` as those of the machine ("bits") or without limits ("mathematical"), and about interleavings:
+    `weak_orders` are the lines of the program that ask for weak memory orders or fences, which make no difference."""
 
     verdict: FinalVerdict | None
     reason: str | None
@@ -103,6 +106,7 @@ class FoundSchedules:
     schedule: ProgramSchedule | None
     progress: SearchProgress
     seconds: float
+    weak_orders: tuple[WeakOrder, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -118,6 +122,7 @@ class FoundSchedules:
             "integers": self.integers,
             "iterations": [iteration.to_json() for iteration in self.iterations],
             "seconds": round(self.seconds, 6),
+            "weak_orders": [asdict(order) for order in self.weak_orders],
         }
 
 
@@ -189,6 +194,7 @@ def find_schedules(
         schedule=best[-1].schedule if best else None,
         progress=search.progress(),
         seconds=time.monotonic() - start,
+        weak_orders=weak_orders_of(model.program) if model.program is not None else (),
     )
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     Chosen = TypeVar("Chosen", bound=DataclassInstance)
 
+# By which the executions of a program are told: what threads may see of each other's writes. The last one is that of C.
+MEMORY_MODELS = ("sc", "tso", "pso", "ra", "c11")
 # How many executions a random walk tries when nobody says how long to go on.
 RANDOM_EXECUTIONS = 10_000
 
@@ -122,7 +124,8 @@ class Option:
     kind; None: it is a switch, which turns `default` into its opposite. `default` is what counts if nobody says. One
     that is `repeatable` has a sequence of such values.
     `only` is the one engine that has a use for it, and why the other has none; but the other one takes the value
-    `harmless`, which asks for what it does anyway."""
+    `harmless`, which asks for what it does anyway. Where `interleavings` is not None, it asks for them, and has no
+    meaning for execution graphs, except for these values."""
 
     flag: str
     help: str
@@ -133,6 +136,7 @@ class Option:
     again: Again = "never"
     only: tuple[str, str] | None = None
     harmless: str | bool | None = None
+    interleavings: tuple[str, ...] | None = None
     required: bool = False
     repeatable: bool = False
 
@@ -225,6 +229,16 @@ ENGINE = Option(
     ("auto", "stateless", "stateful"),
     default="auto",
     again="finding",
+    interleavings=("auto", "stateless"),
+)
+MEMORY = Option(
+    "--memory",
+    "which executions a program has. c11: those that C allows, as it names memory orders; sc: interleavings, in which "
+    "every read is of the latest write, whatever order it names; tso, pso: those of processors that buffer writes, as "
+    "x86 does; ra: all accesses acquire and release",
+    MEMORY_MODELS,
+    default="c11",
+    again="finding",
 )
 KEEP_GOING = Option("--keep-going", "go on after the first bug, and report all that differ, each once", default=False)
 TIMEOUT = Option("--timeout", "stop the search after this time", SECONDS, again="walking")
@@ -314,10 +328,12 @@ ALGORITHM = Option(
     "--algorithm",
     "pop: one execution of each equivalence class; optimal: the same, in another way that takes more memory; "
     "exhaustive: every interleaving; random: a random walk, for programs that are too large, up to a limit, which "
-    f"is {RANDOM_EXECUTIONS} executions unless --timeout or --max-executions is given",
-    ("pop", "optimal", "exhaustive", "random"),
+    f"is {RANDOM_EXECUTIONS} executions unless --timeout or --max-executions is given; graphs: each execution graph of "
+    "a memory model, which is what there is for those with more than interleavings, and can be asked for with sc",
+    ("pop", "optimal", "exhaustive", "random", "graphs"),
     default="pop",
     again="finding",
+    interleavings=("graphs",),
     only=("stateless", "has --reduction instead (cpc, cycle-detection, unsound, none)"),
 )
 SEED = Option(
@@ -327,6 +343,7 @@ SEED = Option(
     BITS,
     again="finding",
     only=("stateless", "searches in a fixed order"),
+    interleavings=(),
 )
 RACES = Option(
     "--races",
@@ -483,7 +500,7 @@ LEEWAY = (OVERFLOW, ALIGNMENT, MEMBER_BOUNDS, SPURIOUS, FAILING_MALLOC, REUSE_AD
 LOOPS = (PURITY, AWAITS, UNROLL)
 _EXECUTIONS = (MAX_STEPS, ALLOW_LIVELOCK)
 _SEARCH: dict[str | None, tuple[Option, ...]] = {
-    "search": (ENGINE, KEEP_GOING, TIMEOUT, UNINITIALISED, ANY_STATUS, SUPPRESS_RACE, RACES, ALLOW_LIVELOCK),
+    "search": (ENGINE, MEMORY, KEEP_GOING, TIMEOUT, UNINITIALISED, ANY_STATUS, SUPPRESS_RACE, RACES, ALLOW_LIVELOCK),
     "what C leaves undefined or open": (*LEEWAY, LEAKS),
     "search of the engine stateless": (ALGORITHM, SEED, COMMUTE, *LOOPS, MAX_EXECUTIONS, MAX_STEPS),
     "search of the engine stateful": (REDUCTION, EXACT, MAX_MEMORY, MAX_STATES),
@@ -491,7 +508,7 @@ _SEARCH: dict[str | None, tuple[Option, ...]] = {
 
 COMMANDS = {
     "check": Command(
-        "execute a program under every interleaving and report the first bug",
+        "execute a program in every way that its memory model allows and report the first bug",
         "C or C++ source files, LLVM .ll, .bc and .o files, or .a archives of such",
         {
             **_SEARCH,
@@ -571,13 +588,13 @@ COMMANDS = {
     "loops": Command(
         "list the loops of a program: which only wait for other threads, and for what",
         "the files as for check",
-        {None: (Option("--json", "print a JSON list", default=False),)},
+        {None: (MEMORY, Option("--json", "print a JSON list", default=False))},
         project=PROJECT,
     ),
     "print": Command(
         "print the program that check explores, in Mazurka's own representation",
         "the files as for check",
-        {None: LOOPS, "what C leaves undefined or open": LEEWAY},
+        {None: (*LOOPS, MEMORY), "what C leaves undefined or open": LEEWAY},
         project=PROJECT,
     ),
 }
@@ -611,12 +628,29 @@ def fitting_engine(given: Mapping[str, Any]) -> str:
         decided.setdefault(option.only[0], option)
         if engine not in ("auto", option.only[0]) and value != option.harmless:
             raise InputError(f"{option.flag} is for --engine {option.only[0]}; the engine {engine} {option.only[1]}")
-    if engine != "auto" or not decided:
-        return engine
-    if len(decided) > 1:
+    if engine == "auto" and len(decided) > 1:
         one, other = (f"{option.flag} is for --engine {name}" for name, option in decided.items())
         raise InputError(f"{one}, but {other}")
-    return next(iter(decided))
+    if engine == "auto" and decided:
+        engine = next(iter(decided))
+    memory = MEMORY.default if given["memory"] is None else given["memory"]
+    if memory not in ("sc", MEMORY.default):
+        refuse_interleavings(given, f"--memory {memory} has more executions than these")
+        return "stateless"
+    if given["algorithm"] == "graphs":
+        refuse_interleavings(given, "--algorithm graphs explores execution graphs")
+    return engine
+
+
+def refuse_interleavings(given: Mapping[str, Any], why: str) -> None:
+    """Raise `InputError` for an option that asks for interleavings, where graphs are explored: it says `why`."""
+    for option in SEARCH:
+        value = given[option.keyword]
+        if value in (None, option.unsaid, *(option.interleavings or ())):
+            continue
+        if option.interleavings is not None or (option.only is not None and option.only[0] == "stateful"):
+            words = f"{option.flag} {value}" if isinstance(option.values, tuple) else option.flag
+            raise InputError(f"{words} is for interleavings, but {why}: use --memory sc, or leave {option.flag} out")
 
 
 def picked(kind: type[Chosen], values: Mapping[str, Any]) -> Chosen:

@@ -146,13 +146,14 @@ class Suppression:
 class Executions:
     """What the stateless engine has covered, or a replay, whose `algorithm` is "replay".
 
-    `complete` and `blocked` count executions explored to their end; `redundant` counts those that were given up
-    because an equivalent one had been explored. In the `blocked` ones a thread stops at a false assumption, or where a
-    loop would only go round again, or at the bound on loops. The last are `bounded`: if there are any, nothing is
-    verified; the first, if they are not bounded as well, are `assumed`. That bound is `unroll`, if it was given to the
-    check. `beyond` counts those of the `complete` ones that are not, since they met a limit. `algorithm` is the one
-    that did it; if it is not the one that was asked for, `handed_over` says why. If the search was not `finished`,
-    `estimate` is about how many executions there are in all, as far as that can be told."""
+    `complete` and `blocked` count executions explored to their end; `redundant` counts those that were given up because
+    an equivalent one had been explored. In the `blocked` ones a thread stops at a false assumption, or where a loop
+    would only go round again, or at the bound on loops. The last are `bounded`: if there are any, nothing is verified;
+    the first, if they are not bounded as well, are `assumed`. That bound is `unroll`, if it was given to the check.
+    `beyond` counts those of the `complete` ones that are not, since they met a limit. `algorithm` is the one that did
+    it, and counts execution graphs if that is "graphs"; if it is not the one that was asked for, `handed_over` says
+    why. If the search was not `finished`, `estimate` is about how many executions there are in all, as far as that can
+    be told."""
 
     algorithm: str
     complete: int
@@ -223,16 +224,22 @@ class States:
         }
 
 
+# Why interleavings are all executions, and to know that, data races have to be looked for.
+SUFFICIENT = "no atomic access is weaker than seq_cst"
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """`coverage` is what was covered, as the engine counts it: `executions` or `states`. If that is not everything,
     `reason` says why, unless it is because of the bug or of the bound on loops. `seconds` is the time, compiling
-    included. `trace` and `schedule` are of the execution that shows the bug, or else of one that meets a `limit` of
-    Mazurka, which is then the `reason`, or part of it. `left` are threads that still wait when `main` returns, in the
-    execution with the most of them, if there is no bug. `weak_orders`
-    are the lines of the program whose memory orders allow more than interleavings, which was not explored; `left_out`
-    says what else was not, because of functions that the program calls. So many data races were `suppressed`, by the
-    `suppressions` that were asked for. `bugs` are all that were found, of which the first is `bug`."""
+    included. All of it is about the executions of a `memory_model`; if these are interleavings, or data races, although
+    the model has others, `why_interleavings` says why, unless there is no atomic access at all. `trace` and `schedule`
+    are of the execution that shows the bug, or else of one that meets a `limit` of Mazurka, which is then the `reason`,
+    or part of it. `left` are threads that still wait when `main` returns, in the execution with the most of them, if
+    there is no bug. `weak_orders` are the lines of the program that ask for weak memory orders or fences, which make no
+    difference to "sc"; `left_out` says what else was not, because of functions that the program calls. So many data
+    races were `suppressed`, by the `suppressions` that were asked for. `bugs` are all that were found, of which the
+    first is `bug`."""
 
     verdict: Verdict
     bug: Bug | None
@@ -249,6 +256,8 @@ class Result:
     bugs: tuple[Finding, ...] = ()
     left: tuple[Wait, ...] = ()
     left_out: tuple[str, ...] = ()
+    memory_model: str = "sc"
+    why_interleavings: str | None = None
 
     @staticmethod
     def judged(
@@ -267,6 +276,8 @@ class Result:
         bugs: tuple[Finding, ...] = (),
         left: tuple[Wait, ...] = (),
         left_out: tuple[str, ...] = (),
+        memory_model: str = "sc",
+        why_interleavings: str | None = None,
     ) -> Result:
         """The one order of precedence. A bug of the program counts, whatever else was met. Next comes what kept
         everything else from being covered: the `limit` of Mazurka that an execution met, any other `reason`, or the
@@ -283,6 +294,8 @@ class Result:
             suppressions=suppressions,
             bugs=bugs,
             left_out=left_out,
+            memory_model=memory_model,
+            why_interleavings=why_interleavings,
         )
 
     @property
@@ -306,6 +319,8 @@ class Result:
             "verdict": self.verdict.value,
             "bug": self.bug.to_json() if self.bug else None,
             "bugs": [finding.to_json(how=number > 0) for number, finding in enumerate(self.bugs)],
+            "memory_model": self.memory_model,
+            "why_interleavings": self.why_interleavings,
             **self.coverage.to_json(),
             "seconds": round(self.seconds, 6),
             "reason": self.reason,

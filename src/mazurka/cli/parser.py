@@ -34,7 +34,7 @@ exit codes:
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mazurka",
-        description="Checks concurrent C and C++ programs under every interleaving of their threads.",
+        description="Checks concurrent C and C++ programs in all of their executions.",
         epilog=_EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -45,11 +45,12 @@ class Outcome(Generic[Coverage]):
     others: tuple[Found, ...] = ()
     left: Schedule | None = None
 
-    def after(self, transforms: Transformations, leeway: Leeway) -> Outcome[Coverage]:
-        """The same, with schedules that say what was done to the program before, and how it was read."""
+    def after(self, transforms: Transformations, leeway: Leeway, memory: str) -> Outcome[Coverage]:
+        """The same, with schedules that say what was done to the program before, how it was read, and under which
+        memory model it was explored."""
 
         def told(schedule: Schedule) -> Schedule:
-            return replace(schedule, transforms=transforms, leeway=leeway)
+            return replace(schedule, transforms=transforms, leeway=leeway, memory=memory)
 
         def shown(found: Found) -> Found:
             return replace(found, schedule=told(found.schedule))

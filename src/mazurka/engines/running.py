@@ -6,10 +6,11 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from mazurka.deadline import Deadline
-from mazurka.executions.schedule import Schedule, Step
+from mazurka.executions.schedule import Reading, Schedule, Step, ToldStep
 
 NO_MEMORY = "there is no more memory"
 INTERRUPTED = "interrupted"
@@ -63,22 +64,30 @@ def run(search: Search, deadline: Deadline, watch: Callable[[float], None] | Non
     return time.monotonic() - start, reason
 
 
-def steps(names: Sequence[str], schedule: Sequence[tuple[int, Sequence[int]]]) -> tuple[Step, ...]:
-    """The steps of a schedule as the native searches tell it: by the numbers of threads, from 1."""
-    plain = [Step(name) for name in names]  # most make no choice, and equal ones take no more room than one
-    return tuple(
-        Step(names[thread - 1], tuple(choices)) if choices else plain[thread - 1] for thread, choices in schedule
+def schedule(names: tuple[str, ...], told: Sequence[ToldStep], pause_after: int = 0) -> Schedule:
+    """A schedule as the native searches tell it."""
+    plain = [Step(name) for name in names]  # most say nothing else, and equal ones take no more room than one
+    end: tuple[Reading, ...] = ()
+    if told and told[-1][0] == 0:
+        *told, (_, _, left) = told
+        end = tuple(Reading(*read) for read in left)
+    steps = tuple(
+        Step(names[thread - 1], tuple(choices), tuple(Reading(*read) for read in reads))
+        if choices or reads
+        else plain[thread - 1]
+        for thread, choices, reads in told
     )
+    return Schedule(names, steps, end=end, pause_after=pause_after)
 
 
 # Positions of the steps that race, and all steps up to the second of them.
-ToldRace = tuple[int, int, Sequence[tuple[int, Sequence[int]]]]
+ToldRace = tuple[int, int, Sequence[ToldStep]]
 
 
 def race(names: tuple[str, ...], told: ToldRace, pause_after: int = 0) -> Schedule:
     """The schedule of a data race, as the native searches tell it."""
     first, second, taken = told
-    return Schedule(names, steps(names, taken), (first + 1, second + 1), pause_after=pause_after)
+    return replace(schedule(names, taken, pause_after), race=(first + 1, second + 1))
 
 
 def _await_end(worker: threading.Thread, done: threading.Event) -> None:

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mazurka.deadline import NEVER, Deadline
+from mazurka.engines import running
 from mazurka.engines.outcome import BEYOND, VACUOUS, Found, Outcome
-from mazurka.engines.running import ToldRace, race, run, steps
+from mazurka.engines.running import ToldRace, race, run
 from mazurka.errors import InputError
-from mazurka.executions.schedule import Schedule
+from mazurka.executions.schedule import Schedule, ToldStep
 from mazurka.options import RACES, REDUCTION
 from mazurka.program.instructions import Assume
 from mazurka.result import States
@@ -160,8 +161,8 @@ def _outcome(search: StateSearch, states: States, reason: str | None, keep_going
     bug, limit, left = search.bug(), search.limit_met(), search.left()
     names = tuple(search.thread_names())
 
-    def schedule(taken: Sequence[tuple[int, Sequence[int]]]) -> Schedule:
-        return Schedule(names, steps(names, taken), pause_after=PAUSE_AFTER)
+    def schedule(taken: Sequence[ToldStep]) -> Schedule:
+        return running.schedule(names, taken, PAUSE_AFTER)
 
     # One at a time: they can be long.
     races = tuple(race(names, search.race(number), PAUSE_AFTER) for number in range(search.race_count()))

@@ -5,26 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mazurka.deadline import NEVER, Deadline
 from mazurka.engines.outcome import BEYOND, VACUOUS, Found, Outcome
-from mazurka.engines.running import ToldRace, race, run, steps
+from mazurka.engines.running import ToldRace, race, run, schedule
 from mazurka.executions.positions import Source
 from mazurka.executions.schedule import Schedule
-from mazurka.options import ALGORITHM, MAX_STEPS, RACES, RANDOM_EXECUTIONS
+from mazurka.options import ALGORITHM, MAX_STEPS, MEMORY, RACES, RANDOM_EXECUTIONS
 from mazurka.result import Executions
 
 if TYPE_CHECKING:
-    from mazurka._native import Exploration
+    from mazurka._native import Exploration, GraphExploration
     from mazurka.machine.lowering import Lowered
+
+    _Search = Exploration | GraphExploration
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to search, as `mazurka.options` explains it."""
+    """How to search, as `mazurka.options` explains it. The algorithm "graphs" explores the executions of the `memory`
+    model, the others interleavings."""
 
     algorithm: str = ALGORITHM.default
+    memory: str = MEMORY.default
     seed: int | None = None
     commute: bool = True
     races: str = RACES.default
@@ -74,22 +78,26 @@ def explore(
         assert passes_over is not None
         return passes_over(race(tuple(names), told))
 
-    exploration = _native.Exploration(
-        lowered.code,
-        algorithm=options.algorithm,
-        seed=int(random) if options.seed is None else options.seed,
-        races=options.races,
-        passes_over=is_suppressed if passes_over is not None else None,
-        uninitialised=options.uninitialised,
-        leaks=options.leaks,
-        any_status=options.any_status,
-        commute=options.commute,
-        allow_livelock=options.allow_livelock,
-        keep_going=options.keep_going,
-        max_executions=max_executions or 0,
-        max_steps=options.max_steps,
-        until_endless=until_endless,
-    )
+    common: dict[str, Any] = {
+        "races": options.races,
+        "passes_over": is_suppressed if passes_over is not None else None,
+        "uninitialised": options.uninitialised,
+        "leaks": options.leaks,
+        "any_status": options.any_status,
+        "allow_livelock": options.allow_livelock,
+        "keep_going": options.keep_going,
+        "max_executions": max_executions or 0,
+        "max_steps": options.max_steps,
+        "until_endless": until_endless,
+    }
+    exploration: _Search
+    if options.algorithm == "graphs":
+        exploration = _native.GraphExploration(lowered.code, memory=options.memory, **common)
+    else:
+        seed = int(random) if options.seed is None else options.seed
+        exploration = _native.Exploration(
+            lowered.code, algorithm=options.algorithm, seed=seed, commute=options.commute, **common
+        )
 
     def progress(seconds: float) -> Progress:
         complete, blocked, _, _, depth, fraction = exploration.progress()
@@ -109,17 +117,17 @@ def explore(
     reason = _why_it_ended(exploration, reason, max_executions, goes_on=bug is None or options.keep_going)
     if exploration.finished() and bug is None and _is_vacuous(exploration):
         reason = VACUOUS
-    met = Found(limit[0], Schedule(names, steps(names, limit[2]))) if limit else None
+    met = Found(limit[0], schedule(names, limit[2])) if limit else None
     others = tuple(_bugs(exploration, names))
     if bug is not None and bug.kind != "race":
         bug, others = replace(others[0], schedule=bug.schedule), others[1:]
     left = exploration.left()
-    waiting = Schedule(names, steps(names, left)) if left else None
+    waiting = schedule(names, left) if left else None
     return Outcome(_coverage(lowered, exploration, estimate), bug, met, reason, races, others, waiting)
 
 
 def _why_it_ended(
-    exploration: Exploration, stopped: str | None, max_executions: int | None, *, goes_on: bool
+    exploration: _Search, stopped: str | None, max_executions: int | None, *, goes_on: bool
 ) -> str | None:
     """Why a search has not covered everything; None if it has, or if that is because of a bug, after which it does not
     go on. `stopped` is why it was made to end, if it was."""
@@ -136,12 +144,12 @@ def _why_it_ended(
     return BEYOND
 
 
-def _is_vacuous(exploration: Exploration) -> bool:
+def _is_vacuous(exploration: _Search) -> bool:
     complete, *_ = exploration.progress()
     return exploration.assumed() > 0 == complete + exploration.bounded()
 
 
-def _coverage(lowered: Lowered, exploration: Exploration, estimate: int | None) -> Executions:
+def _coverage(lowered: Lowered, exploration: _Search, estimate: int | None) -> Executions:
     complete, blocked, redundant, *_ = exploration.progress()
     return Executions(
         algorithm=exploration.algorithm(),
@@ -157,23 +165,23 @@ def _coverage(lowered: Lowered, exploration: Exploration, estimate: int | None) 
     )
 
 
-def _bug(exploration: Exploration, names: tuple[str, ...], races: tuple[Schedule, ...]) -> Found | None:
+def _bug(exploration: _Search, names: tuple[str, ...], races: tuple[Schedule, ...]) -> Found | None:
     bug = exploration.bug()
     if bug is None:
         return None
     kind, _, taken, failure = bug
-    schedule = Schedule(names, steps(names, taken))
+    shown = schedule(names, taken)
     if kind == "race":
-        schedule = next(race for race in races if race.steps == schedule.steps)
-    return Found(failure or kind, schedule)
+        shown = next(race for race in races if race.steps == shown.steps)
+    return Found(failure or kind, shown)
 
 
-def _bugs(exploration: Exploration, names: tuple[str, ...]) -> Iterator[Found]:
+def _bugs(exploration: _Search, names: tuple[str, ...]) -> Iterator[Found]:
     for number in range(exploration.bug_count()):
         kind, thread, taken, failure, executions = exploration.bug_at(number)
         # One that ended the search was not counted any more.
         executions = max(executions, 1)
-        yield Found(failure or kind, Schedule(names, steps(names, taken)), executions, names[thread - 1])
+        yield Found(failure or kind, schedule(names, taken), executions, names[thread - 1])
 
 
 def _handed_over(lowered: Lowered, hand_over: tuple[str, list[int]] | None) -> str | None:

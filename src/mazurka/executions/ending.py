@@ -113,9 +113,10 @@ class Teller:
             return end
         return replace(end, left=tuple(wait for stay in stays if stay.why != "program" and (wait := self._wait(stay))))
 
-    def endless(self, operations: Sequence[Operation], limit: int) -> End:
+    def endless(self, operations: Sequence[Operation], limit: int, *, weak: bool = False) -> End:
         """It has not ended in as many steps as it may have. Who did most is to blame, and the loop that it was in last:
-        the execution may have ended but for a few steps."""
+        the execution may have ended but for a few steps. `weak`: the engine for programs that do not end knows only
+        some of its executions."""
         thread, _ = Counter(operation.thread for operation in operations).most_common(1)[0]
         places = dict.fromkeys(tuple(at.frames) for at in reversed(operations) if at.thread == thread)
         latest = next(iter(places))
@@ -130,7 +131,7 @@ class Teller:
         if loop:
             remedy += (
                 ", bound the loop with --unroll (`mazurka loops` tells of each loop whether it is a mere wait), or "
-                "try --engine stateful if it is not meant to end"
+                f"try {'--memory sc ' if weak else ''}--engine stateful if it is not meant to end"
             )
         remark = Remark(thread, frames, f"no end within {limit:,} steps")
         return replace(self._limited("too_many_steps", remark, loop, remedy), ended=False)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mazurka.escaping import quoted
 from mazurka.executions.ending import Remark
 from mazurka.executions.naming import Names
+from mazurka.executions.overwritten import Older
 from mazurka.executions.positions import Position, Source
-from mazurka.executions.trace import Action, TraceStep, nearest
+from mazurka.executions.trace import Action, Overwritten, TraceStep, Write, nearest
 from mazurka.frontends.c import roles
 from mazurka.machine.layout import THREAD_SIGNALLED
 from mazurka.program.instructions import Assume, Instruction
@@ -127,18 +128,29 @@ def narrate(
     races: Mapping[int, str] | None = None,
     asked: Sequence[int] = (),
     distances: Sequence[int | None] = (),
+    older: Mapping[int, Older] | None = None,
+    overwritten: Mapping[int, int] | None = None,
 ) -> tuple[list[TraceStep], list[tuple[int, int] | None]]:
     """The steps of a trace. `races` has a remark for each operation, by its index, that is part of a data race. And
     where the operations are that were `asked` for by their indices: in which step, and which action of it. `distances`
-    are those of the operations from what went wrong."""
+    are those of the operations from what went wrong. `older` has what operations read that others have overwritten, and
+    `overwritten` those that write what earlier ones overwrite."""
     rows: list[_Row] = []
+    operations = list(operations)
+    steps_of: list[int] = []  # of each operation, the step that its row begins in
     setup = True  # until the first thread is started
     for index, operation in enumerate(operations):
         if operation.kind == "spawn":
             setup = False
         if operation.kind != "fail":
-            _add(rows, operation, source, names, setup)
+            order: Overwritten | int | None = None
+            if older and index in older:
+                order = _overwritten(older[index], operations, steps_of, source, names)
+            elif overwritten and index in overwritten:
+                order = steps_of[overwritten[index]]
+            _add(rows, operation, source, names, setup, order)
             rows[-1].come_near(distances[index] if distances else None)
+        steps_of.append(rows[-1].step if rows else operation.step)
         if index in asked and rows[-1].actions:
             rows[-1].actions[-1] = (True, rows[-1].actions[-1][1])
             rows[-1].marks.update(
@@ -194,7 +206,29 @@ def _row(
     return rows[-1]
 
 
-def _add(rows: list[_Row], operation: Operation, source: Source, names: Names, setup: bool) -> None:
+def _overwritten(
+    older: Older, operations: Sequence[Operation], steps_of: Sequence[int], source: Source, names: Names
+) -> Overwritten:
+    def write(index: int) -> Write:
+        operation = operations[index]
+        position = source.position(operation.frames)
+        place = names.place(operation.address, operation.size, operation.thread)
+        value = names.value(operation.written or 0, operation.size, place, operation.thread)
+        file, line = (position.file, position.line) if position else (None, None)
+        return Write(steps_of[index], names.thread(operation.thread), file, line, f"{place.name} = {value}")
+
+    return Overwritten(None if older.source is None else write(older.source), tuple(map(write, older.unseen)))
+
+
+def _add(
+    rows: list[_Row],
+    operation: Operation,
+    source: Source,
+    names: Names,
+    setup: bool,
+    order: Overwritten | int | None = None,
+) -> None:
+    """`order`: what it reads that others have overwritten, or the step that overwrites what it writes."""
     if operation.kind == "fence":
         return  # nothing that anybody sees
     frames = operation.frames
@@ -223,7 +257,7 @@ def _add(rows: list[_Row], operation: Operation, source: Source, names: Names, s
         if position is not None and (said := _EXCEPTIONS.get(position.library or "")) is not None:
             _add_exception(row, said)
         elif position is not None and not unseen and not _is_nameless(operation, position, names):
-            _add_access(row, operation, position, names)
+            _add_access(row, operation, position, names, order)
     elif operation.kind == "choose" and position and _is_spurious(source.instruction(frames[0])):
         if operation.read:
             action = Action("choose", "compare-exchange fails without a reason")
@@ -253,7 +287,9 @@ def _add_exception(row: _Row, said: str) -> None:
         row.actions.append((True, action))
 
 
-def _add_access(row: _Row, operation: Operation, position: Position, names: Names) -> None:
+def _add_access(
+    row: _Row, operation: Operation, position: Position, names: Names, order: Overwritten | int | None
+) -> None:
     place = names.place(operation.address, operation.size, operation.thread)
     own = place.library or place.reserved or place.type is None or names.is_library(operation.address)
     if position.library is not None and own:
@@ -278,6 +314,10 @@ def _add_access(row: _Row, operation: Operation, position: Position, names: Name
         case kind:
             outcome = f"{old} → {new}" if new is not None else f"fails, it is {old}"
             action = Action(kind, f"compare-exchange {place.name}: {outcome}", place.name, old, new)
+    if isinstance(order, Overwritten):
+        action = replace(action, text=f"{action.text}, {order}", overwritten=order)
+    elif order is not None:
+        action = replace(action, text=f"{action.text}, which step {order} overwrites")
     sets_up = row.setup and new is not None and names.object(operation.address).kind in ("global", "heap")
     row.actions.append((operation.visible or sets_up, _Done(action)))
 

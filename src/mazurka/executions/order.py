@@ -16,6 +16,8 @@ The steps of the execution are not all there is: where a thread fails, others ma
 saved it, and a thread that waits for good has tried to take a step. What others do after a failure, and what is tried
 in vain, counts as further steps.
 
+All of this is about interleavings: what reads older values than the latest is explained by these.
+
 This is a service to the reader. It never takes long, whatever it has found by then, and changes nothing else.
 """
 
@@ -225,7 +227,7 @@ class _Search:
         machine = self._make()
         for begin in range(0, count, _WINDOW):
             self._deadline.check()
-            machine.follow(self._steps[begin : min(count, begin + _WINDOW)])
+            machine.follow([(*step, ()) for step in self._steps[begin : min(count, begin + _WINDOW)]])
         return machine
 
     # ---------------------------------------------------------------------------------------------- reversing

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from mazurka.deadline import Deadline
 from mazurka.errors import InputError
-from mazurka.executions.schedule import Schedule
+from mazurka.executions.schedule import Schedule, ToldStep
 
 if TYPE_CHECKING:
     from mazurka._native import Machine, Operation
@@ -55,6 +55,10 @@ def record(
             machine.forget_operations()
         pieces.append(machine.operations())
         begin = end
+    try:
+        machine.put(schedule.told_end)
+    except ValueError:
+        raise InputError("the schedule does not fit the program: memory is not there in which it ends") from None
     return Recording(machine, pieces)
 
 
@@ -95,12 +99,15 @@ def _follow(machine: Machine, schedule: Schedule, begin: int, end: int, deadline
         deadline.check()
         if schedule.steps[begin].thread not in numbers:
             numbers = {name: number for number, name in enumerate(machine.thread_names(), 1)}
-        steps: list[tuple[int, tuple[int, ...]]] = []
+        steps: list[ToldStep] = []
         for step in schedule.steps[begin : min(end, begin + _STEPS_AT_ONCE)]:
             if step.thread not in numbers or any(choice < 0 for choice in step.choices):
                 break
-            steps.append((numbers[step.thread], step.choices))
-        if not steps or machine.follow(steps, past_failures=True) < len(steps):
+            steps.append(step.told(numbers[step.thread]))
+        try:
+            if not steps or machine.follow(steps, past_failures=True) < len(steps):
+                return False
+        except ValueError:  # a step reads where nothing is
             return False
         begin += len(steps)
     return True
@@ -130,11 +137,15 @@ def _take(machine: Machine, schedule: Schedule, number: int) -> bool:
         raise InputError(problem + f"which has {machine.status(thread)} before it")
     if any(choice < 0 for choice in step.choices):
         raise InputError(problem + "with a choice below 0")
-    ahead = machine.next(thread, step.choices)
+    *_, reads = step.told(thread)
+    try:
+        ahead = machine.next(thread, step.choices, reads)
+    except ValueError:
+        raise InputError(problem + "which reads from memory that is not there") from None
     made = len(ahead.ranges)
     if len(step.choices) > made:
         # It met no more choices than these, or the next one has no such value.
-        ranges = machine.next(thread, step.choices[:made]).ranges
+        ranges = machine.next(thread, step.choices[:made], reads).ranges
         if len(ranges) > made:
             raise InputError(f"{problem}with the choice {step.choices[made]} where there are {ranges[made]}")
         raise InputError(f"{problem}with {len(step.choices)} choices, where it makes {made}")
@@ -146,5 +157,5 @@ def _take(machine: Machine, schedule: Schedule, number: int) -> bool:
             pass
     if not ahead.enabled:
         raise InputError(problem + "which cannot go on then: it waits")
-    machine.step(thread, step.choices)
+    machine.step(thread, step.choices, reads)
     return True

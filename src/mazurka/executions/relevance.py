@@ -2,21 +2,23 @@
 
 The slice is taken backwards from the failing step, from both accesses of a data race, or from what threads wait for in
 vain. An operation depends on those that gave it its values: the reads in its own thread that its operands and the
-branches on the way to it are computed from, which the code tells; the write that it read from, whoever did that; what
-allocated and freed the block that it touches; what started its thread. Of an instruction that was executed many times,
-the latest time before counts, whatever the call: that is not exact, but this is only about what to show first.
+branches on the way to it are computed from, which the code tells; the write that it read from, whoever did that, and
+those that it did not see; what allocated and freed the block that it touches; what started its thread. Of an
+instruction that was executed many times, the latest time before counts, whatever the call: that is not exact, but this
+is only about what to show first.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mazurka.deadline import NEVER, Deadline
 from mazurka.executions.naming import Names
+from mazurka.executions.overwritten import Older
 from mazurka.executions.positions import Source
 from mazurka.program.cfg import predecessors, successors
 from mazurka.program.instructions import (
@@ -48,8 +50,11 @@ _RECORDED = (Load, Update, CompareExchange, Choose)
 class Relevance:
     """The operations of an execution, and how many dependences lie between each and what went wrong."""
 
-    def __init__(self, operations: Sequence[Operation], source: Source, names: Names) -> None:
+    def __init__(
+        self, operations: Sequence[Operation], source: Source, names: Names, older: Mapping[int, Older] | None = None
+    ) -> None:
         self._operations = operations
+        self._older = older or {}
         self._source = source
         self._names = names
         self._code: dict[Function, _Code] = {}
@@ -113,7 +118,10 @@ class Relevance:
             operation, further = self._operations[index], self._distance[index] + 1
             for other in self._sources(operation.thread, operation.frames, index):
                 self._reach(other, further)
-            if operation.read is not None or operation.kind == "free":
+            if index in self._older:
+                for other in self._older[index].writes:
+                    self._reach(other, further)
+            elif operation.read is not None or operation.kind == "free":
                 for other in self._writers(operation.address, operation.size, index):
                     self._reach(other, further)
             if operation.thread in self._starts:

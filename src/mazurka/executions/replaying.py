@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from mazurka.deadline import NEVER, Deadline
 from mazurka.errors import InputError
 from mazurka.executions.ending import End, Teller
+from mazurka.executions.interleaving import Unknown, as_interleaving
 from mazurka.executions.naming import Names
 from mazurka.executions.narration import narrate
 from mazurka.executions.order import Event, Pair, where_order_mattered
+from mazurka.executions.overwritten import Older, older_reads, overwritten_at_end
 from mazurka.executions.positions import Source
 from mazurka.executions.races import Racing, racing
 from mazurka.executions.recording import Recording, make_machine, record
@@ -20,6 +22,7 @@ from mazurka.executions.relevance import Relevance
 from mazurka.executions.schedule import Schedule
 from mazurka.executions.trace import Moment, Order, Thread, Trace, TraceStep
 from mazurka.options import MAX_STEPS
+from mazurka.program.orders import exceeds_interleavings
 from mazurka.result import Bug, Race
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 # To find out where the order mattered may take so many seconds, and what a bug depends on.
 _TIME_FOR_ORDER = 1.0
 _TIME_FOR_RELEVANCE = 1.0
+# So many reads are named that show that an execution is no interleaving.
+_MOST_READS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ def replay_schedule(
     done = record(lowered, schedule, deadline, uninitialised=uninitialised, leaks=leaks, any_status=any_status)
     source, names = Source(lowered), Names(program, lowered, done.machine)
     if schedule.race is not None:
-        return _replay_race(schedule, done, source, names, deadline)
+        return _replay_race(lowered, schedule, done, source, names, uninitialised, deadline)
     operations, failure = done.operations, _failure(done, failing)
     teller = Teller(done.machine, source, names)
     stuck = None if done.machine.failed() else teller.stuck(allow_livelock)
@@ -68,20 +73,66 @@ def replay_schedule(
     elif stuck is not None:
         end = stuck
     elif len(schedule.steps) >= max_steps:
-        end = teller.endless(operations, max_steps)
+        end = teller.endless(operations, max_steps, weak=exceeds_interleavings(program, schedule.memory))
     else:
         end = End(ended=False)
     story = _Story(
         program, lowered, schedule, uninitialised, leaks, any_status, allow_livelock, _failing(failure, names)
     )
-    pair = story.find_order(deadline) if end.bug is not None else None
+    interleaved = schedule.is_interleaving
+    pair = story.find_order(deadline) if end.bug is not None and interleaved else None
     if pair is not None and pair.inside is not None and _are_calls(operations, source, pair):
         pair = pair.inside
     asked = [_index(operations, event, pair.address) for event in (pair.first, pair.second)] if pair else []
-    distances = _distances(operations, source, names, done.machine, end, deadline)
-    steps, places = narrate(operations, source, names, end.remark, asked=asked, distances=distances)
+    older = older_reads(operations, schedule)
+    distances = _distances(operations, source, names, done.machine, end, older, deadline)
+    steps, places = narrate(
+        operations,
+        source,
+        names,
+        end.remark,
+        asked=asked,
+        distances=distances,
+        older=older,
+        overwritten=overwritten_at_end(operations, schedule),
+    )
     trace = _trace(steps, operations, done.machine, source, names, end)
+    trace = replace(trace, weak=_weak(lowered, schedule, operations, trace, uninitialised, leaks, any_status))
     return Replay(replace(trace, order=story.tell_order(pair, places, trace)) if pair else trace, end)
+
+
+def _weak(
+    lowered: Lowered,
+    schedule: Schedule,
+    operations: Sequence[Operation],
+    trace: Trace,
+    uninitialised: bool,
+    leaks: bool = False,
+    any_status: bool = False,
+) -> str | None:
+    """Why an execution is no interleaving, if that is known."""
+    try:
+        if as_interleaving(lowered, schedule, uninitialised, leaks, any_status) is not None:
+            return None
+    except Unknown:
+        return None
+
+    def shown(number: int) -> int:
+        """The step of the trace that a step of the schedule is in."""
+        thread = schedule.steps[number - 1].thread
+        return max((step.step for step in trace.steps if step.thread == thread and step.step <= number), default=number)
+
+    why = [
+        f"step {step.step} reads what step {action.overwritten.unseen[0].step} has overwritten"
+        for step in trace.steps
+        for action in step.actions
+        if action.overwritten and action.overwritten.unseen
+    ]
+    why += [
+        f"step {shown(operations[earlier].step)} overwrites what step {shown(operations[later].step)} writes"
+        for later, earlier in overwritten_at_end(operations, schedule).items()
+    ]
+    return "this cannot happen under sequential consistency" + (f": {' and '.join(why[:_MOST_READS])}" if why else "")
 
 
 def _failure(done: Recording, failing: str | None) -> Failure | None:
@@ -116,7 +167,15 @@ def _racing(schedule: Schedule, done: Recording, source: Source, names: Names) -
     return pair
 
 
-def _replay_race(schedule: Schedule, done: Recording, source: Source, names: Names, deadline: Deadline) -> Replay:
+def _replay_race(
+    lowered: Lowered,
+    schedule: Schedule,
+    done: Recording,
+    source: Source,
+    names: Names,
+    uninitialised: bool,
+    deadline: Deadline,
+) -> Replay:
     """The execution up to a data race between two of its steps."""
     pair = _racing(schedule, done, source, names)
     before, first, between, _ = map(len, done.pieces)
@@ -124,14 +183,17 @@ def _replay_race(schedule: Schedule, done: Recording, source: Source, names: Nam
     # What the thread did on its own after the second access is not part of the story.
     operations = done.operations[: indices[1] + 1]
     remarks = [f"data race with {access.thread}" for access in (pair.second, pair.first)]
-    relevance = Relevance(operations, source, names)
+    older = older_reads(operations, schedule)
+    relevance = Relevance(operations, source, names, older)
     for index in indices:
         relevance.add(index)
     distances = relevance.distances(deadline.sooner(_TIME_FOR_RELEVANCE))
-    steps, _ = narrate(operations, source, names, races=dict(zip(indices, remarks, strict=True)), distances=distances)
+    races = dict(zip(indices, remarks, strict=True))
+    steps, _ = narrate(operations, source, names, races=races, distances=distances, older=older)
     race = Race(pair.object, pair.first, pair.second, schedule)
     end = End(Bug("race", str(race), race.second.file, race.second.line, race.second.thread), ended=False)
-    return Replay(_trace(steps, operations, done.machine, source, names, end), end)
+    trace = _trace(steps, operations, done.machine, source, names, end)
+    return Replay(replace(trace, weak=_weak(lowered, schedule, operations, trace, uninitialised)), end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +279,16 @@ def _failing(failure: Failure | None, names: Names) -> str:
 
 
 def _distances(
-    operations: Sequence[Operation], source: Source, names: Names, machine: Machine, end: End, deadline: Deadline
+    operations: Sequence[Operation],
+    source: Source,
+    names: Names,
+    machine: Machine,
+    end: End,
+    older: Mapping[int, Older],
+    deadline: Deadline,
 ) -> list[int | None]:
     """How far operations are from what went wrong: from the failure, or from what threads wait for."""
-    relevance = Relevance(operations, source, names)
+    relevance = Relevance(operations, source, names, older)
     failure = machine.failure()
     if end.remark is not None:
         relevance.add_place(end.remark.thread, end.remark.frames, failure.address if failure else 0)

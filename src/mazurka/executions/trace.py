@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+_UNSEEN_SHOWN = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Thread:
@@ -19,6 +21,32 @@ class Thread:
 
 
 @dataclass(frozen=True, slots=True)
+class Write:
+    """A write that a read is about: the step of the trace that it is in, the thread, the place, and what it wrote."""
+
+    step: int
+    thread: str
+    file: str | None
+    line: int | None
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overwritten:
+    """What a read finds that others have overwritten, under a weak memory model: `source` wrote it (None: it was there
+    at the start), and the read does not see what is `unseen`."""
+
+    source: Write | None
+    unseen: tuple[Write, ...]
+
+    def __str__(self) -> str:
+        origin = f"written in step {self.source.step}" if self.source else "written at the start"
+        shown = " and ".join(f"{write.written} of step {write.step}" for write in self.unseen[:_UNSEEN_SHOWN])
+        more = f" and {len(self.unseen) - _UNSEEN_SHOWN} more" if len(self.unseen) > _UNSEEN_SHOWN else ""
+        return f"{origin}; does not see {shown}{more}" if shown else origin
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
     """One thing that a thread did; `text` says all of it in words.
 
@@ -26,7 +54,8 @@ class Action:
     objects it is given), "wake" (of threads that wait, or of this one), "allocate", "free", "start", "end", "exit",
     "choose", "print", "stop", "fail" or "race" (which marks that the action before it races with one of another
     thread).
-    `object` names what it was done to, `read` and `written` are values as the source would write them.
+    `object` names what it was done to, `read` and `written` are values as the source would write them. If what it reads
+    is not the latest value, `overwritten` says why that can be.
     """
 
     kind: str
@@ -34,6 +63,7 @@ class Action:
     object: str | None = None
     read: str | None = None
     written: str | None = None
+    overwritten: Overwritten | None = None
 
     @property
     def told(self) -> str:
@@ -152,7 +182,7 @@ class Order:
 class Trace:
     """An execution from its begin to its end. `waiting` are the threads that are blocked at the end; `cycle` names
     those among them that wait for each other, each for the next. `output` is what the program printed. `order` is
-    where the order mattered, if that was found."""
+    where the order mattered, if that was found. `weak` says in words why this is no interleaving, if it is none."""
 
     threads: tuple[Thread, ...]
     steps: tuple[TraceStep, ...]
@@ -160,6 +190,12 @@ class Trace:
     cycle: tuple[str, ...] = ()
     output: str = ""
     order: Order | None = None
+    weak: str | None = None
+
+    @property
+    def reads_overwritten(self) -> bool:
+        """Whether something in it reads what others have overwritten."""
+        return any(action.overwritten for step in self.steps for action in step.actions)
 
     @property
     def omitted(self) -> int:

@@ -70,6 +70,46 @@ def find_weak_orders(program: Program) -> tuple[WeakOrder, ...]:
     )
 
 
+def weak_orders_of(program: Program) -> tuple[WeakOrder, ...]:
+    """The same, without another look if it is known."""
+    return find_weak_orders(program) if program.weak_orders is None else program.weak_orders
+
+
+def accesses_in(orders: Iterable[WeakOrder]) -> tuple[WeakOrder, ...]:
+    """The accesses among them. Where all of these are seq_cst, fences put nothing in order that is not."""
+    return tuple(order for order in orders if order.operation != "fence")
+
+
+def exceeds_interleavings(program: Program, memory: str) -> bool:
+    """Whether there may be more to a program than its interleavings under a memory model. Under that of C, that takes
+    an access which is weaker than seq_cst, or somebody who looks at a lock without taking it, which synchronises with
+    nothing, beside atomic accesses: without these, it has only interleavings, or a data race, which they show."""
+    if memory != "c11":
+        return memory != "sc"
+    return bool(accesses_in(weak_orders_of(program))) or (_looks_at_locks(program) and has_atomics(program))
+
+
+def _looks_at_locks(program: Program) -> bool:
+    return any(
+        isinstance(instruction, ins.Relax)
+        for function in program.functions.values()
+        for instruction in function.instructions
+    )
+
+
+def has_atomics(program: Program) -> bool:
+    """Whether anything in a program is accessed atomically, the inside of compiled libraries and locks aside."""
+    return any(
+        isinstance(instruction, ins.Load | ins.Store | ins.Update | ins.CompareExchange)
+        and instruction.ordering != "plain"
+        and not (instruction.location is not None and instruction.location.file.startswith("<"))
+        and instruction not in locks
+        for function in program.functions.values()
+        for locks in [_locks(function)]
+        for instruction in function.instructions
+    )
+
+
 def _asked_for(instruction: Instruction) -> tuple[str, str] | None:
     """What an instruction does with an order that is weaker than seq_cst, and which; fences are asked for anyhow."""
     if instruction.location is not None and instruction.location.file.startswith("<"):  # not even in a header
@@ -85,6 +125,34 @@ def _asked_for(instruction: Instruction) -> tuple[str, str] | None:
             return _weak(_OPERATIONS[type(instruction)], instruction.ordering)
         case _:
             return None
+
+
+def _locks(function: Function) -> set[Instruction]:
+    """The instructions of sections that take locks, give them back or wait: what these put in order is what a lock or a
+    join does, whatever the orders are called. (Of the library's, nothing counts anyway.)"""
+    found: set[Instruction] = set()
+    for block in function.blocks.values():
+        for number, instruction in enumerate(block.instructions):
+            if isinstance(instruction, ins.AtomicBegin):
+                section = list(_section(function, block, number))
+                if any(isinstance(each, ins.Await | ins.Claim) for each in section):
+                    found.update(section)
+    return found
+
+
+def _section(function: Function, block: Block, begin: int) -> Iterator[Instruction]:
+    """What can come after the begin of a section up to its end, in one function."""
+    pending, seen = [(block, begin + 1)], {block.name}
+    while pending:
+        inside, start = pending.pop()
+        for instruction in inside.instructions[start:]:
+            yield instruction
+            if isinstance(instruction, ins.AtomicEnd):
+                break
+        else:
+            new = [name for name in successors(inside) if name not in seen]
+            seen.update(new)
+            pending += [(function.blocks[name], 0) for name in new]
 
 
 def _weak(operation: str, *orders: str) -> tuple[str, str] | None:
@@ -141,12 +209,13 @@ def _relevant(program: Program) -> set[str]:
     callers: dict[str, set[str]] = {}
     found: set[str] = set()
     for function in program.functions.values():
+        locks = _locks(function)
         for instruction in function.instructions:
             if isinstance(instruction, ins.Call) and isinstance(instruction.callee, str):
                 callers.setdefault(instruction.callee, set()).add(function.name)
                 if instruction.callee in _LARGE:
                     found.add(function.name)
-            elif _asked_for(instruction) is not None:
+            elif _asked_for(instruction) is not None and instruction not in locks:
                 found.add(function.name)
     pending = list(found)
     while pending:
@@ -178,6 +247,7 @@ class _Flow:
         self.values: dict[Register, Known] = dict(zip(function.parameters, arguments, strict=True))
         self.variables: dict[Register, Known] = {}
         self.local = _local_variables(function)
+        self.locks = _locks(function)
         self.edges: set[tuple[str, str]] = set()
         self.reached = {function.entry.name}
         self.changed = True
@@ -200,7 +270,7 @@ class _Flow:
     def uses(self, instruction: Instruction) -> Iterable[_Use]:
         library, here = self.function.library, instruction.location
         found: set[_Use] = set()
-        if (asked := _asked_for(instruction)) is not None:
+        if (asked := _asked_for(instruction)) is not None and instruction not in self.locks:
             found.add(_Use(here, library, *asked))
         if isinstance(instruction, ins.Call) and isinstance(instruction.callee, str):
             if instruction.callee in _LARGE:

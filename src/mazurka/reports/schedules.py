@@ -76,8 +76,9 @@ def write_outcome(
     make use of the schedule; `config` is the file that options were taken from."""
     console = text.open_console(to, color)
     console.print(summary(outcome), style="bold", markup=False, highlight=False, soft_wrap=True)
-    if config is not None:
-        console.print(text.configured(config), style="dim", markup=False, highlight=False, soft_wrap=True)
+    about = text.taken_for_seq_cst(outcome.weak_orders), text.configured(config) if config is not None else ""
+    for note in filter(None, about):
+        console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
     for purpose, commands in (
         ("to see the first bug again", replay_with),
         ("to run the program under the last schedule", build_with),

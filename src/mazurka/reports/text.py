@@ -14,6 +14,7 @@ from mazurka.engines.stateful import StateProgress
 from mazurka.escaping import visible
 from mazurka.executions.trace import Action, Order, Thread, Trace, TraceStep, Wait, nearest
 from mazurka.options import ALGORITHM
+from mazurka.program.orders import accesses_in
 from mazurka.program.program import WeakOrder
 from mazurka.reports.folding import Run, fold
 from mazurka.result import Bug, Executions, Finding, Race, Result, States, Verdict
@@ -40,6 +41,7 @@ _PLACES_SHOWN = 8
 # anything but follow something that grows.
 _MOSTLY_DEEPER = 0.75
 _MANY_STATES = 1000
+_NOT_EXPLORED = "load buffering (cycles of program order and reads-from) is not explored"
 _ROUND = "where a loop would only go round again"
 _UNSOUND = "the unsound reduction"
 
@@ -111,9 +113,11 @@ def _verdict_on_executions(result: Result, executions: Executions) -> str:
     if result.verdict is Verdict.INCOMPLETE:
         return f"incomplete: {result.reason}; stopped after {counts}, no bug so far ({effort})"
     only = executions.complete + executions.blocked == 1
-    everything = "the only execution" if only else f"all {counts}"
+    noun = _NOUNS["graphs"] if executions.algorithm == "graphs" else "execution"
+    the_only = f"the only {noun}{_of_model(result, executions)}"
+    everything = the_only if only else f"all {counts}"
     if executions.blocked and not executions.complete:
-        everything = "the only execution" if only else f"all {_executions(result, executions)}"
+        everything = the_only if only else f"all {_executions(result, executions)}"
         return f"verified: {everything}, up to {_ROUND} ({effort})"
     return f"verified: {everything} ({effort})"
 
@@ -130,7 +134,7 @@ def write(
     """Write the whole report. `replay_with` are command lines that show the execution again, `config` is the file that
     options were taken from."""
     used = configured(config) if config is not None else ""
-    about = weak_orders(result.weak_orders), *result.left_out, *_suppressed(result)
+    about = _memory(result), *result.left_out, *_suppressed(result)
     notes = _remark(result), _left(result), *about, used
     remark = "\n".join(note for note in notes if note)
     if result.trace is None and not result.races and not replay_with:
@@ -242,10 +246,33 @@ def _left(result: Result) -> str:
     return visible(f"note: {who} when main returns, which ends {'it' if one else 'them'}: {'; '.join(waits)}")
 
 
-def weak_orders(orders: Sequence[WeakOrder]) -> str:
-    """What was not explored because of memory orders, in a line; nothing if the program asks for none."""
-    if not orders:
+def _memory(result: Result) -> str:
+    """What the memory model leaves to be said about what was covered."""
+    if result.memory_model == "sc":
+        asked = _asked_for(result.weak_orders)
+        return f"the effects of {asked[0]} were not explored, only interleavings{asked[1]}" if asked else ""
+    if result.bug is not None or _is_replay(result):
         return ""
+    if result.why_interleavings is not None and result.verdict is Verdict.OK:
+        return f"{result.why_interleavings}: without data races, {result.memory_model} has only interleavings"
+    by_graphs = isinstance(result.coverage, Executions) and result.coverage.algorithm == "graphs"
+    return _NOT_EXPLORED if by_graphs and result.memory_model == "c11" else ""
+
+
+def _is_replay(result: Result) -> bool:
+    return isinstance(result.coverage, Executions) and result.coverage.algorithm == "replay"
+
+
+def taken_for_seq_cst(orders: Sequence[WeakOrder]) -> str:
+    """What is taken for something else where schedules are about interleavings; nothing if there is no such thing."""
+    asked = _asked_for(accesses_in(orders))
+    return f"{asked[0]} are taken for seq_cst{asked[1]}" if asked else ""
+
+
+def _asked_for(orders: Sequence[WeakOrder]) -> tuple[str, str] | None:
+    """What a program asks for that is no matter to interleavings, and where, if it does."""
+    if not orders:
+        return None
     fences = ["fences"] if any(order.operation == "fence" for order in orders) else []
     others = ["memory orders weaker than seq_cst"] if any(order.operation != "fence" for order in orders) else []
     places = list(dict.fromkeys((order.file, order.line) for order in orders if order.file))
@@ -253,7 +280,7 @@ def weak_orders(orders: Sequence[WeakOrder]) -> str:
     if len(places) > _PLACES_SHOWN:
         shown += f" and {len(places) - _PLACES_SHOWN} more"
     where = f" ({shown})" if shown else ""
-    return f"the effects of {' and '.join(others + fences)} were not explored, only interleavings{where}"
+    return " and ".join(others + fences), where
 
 
 def _cut_short(executions: Executions) -> str:
@@ -322,15 +349,19 @@ def counted(count: int, noun: str) -> str:
 
 
 # What is explored by algorithms that do not go through executions up to equivalence.
-_NOUNS = {"exhaustive": "interleaving", "random": "random execution"}
+_NOUNS = {"exhaustive": "interleaving", "random": "random execution", "graphs": "execution graph"}
 
 
 def _executions(result: Result, executions: Executions) -> str:
-    """How much was covered: "3,432 executions", "12 of about 100 interleavings"."""
+    """How much was covered: "3,432 executions", "12 of about 100 interleavings", "3 execution graphs of c11"."""
     whole, estimate = executions.complete + executions.blocked, executions.estimate
     noun = _NOUNS.get(executions.algorithm, "execution")
     of_all = f" of {about(estimate)}" if estimate and result.verdict is Verdict.INCOMPLETE else ""
-    return f"{whole:,}{of_all} {noun}{'' if whole == 1 and not of_all else 's'}"
+    return f"{whole:,}{of_all} {noun}{'' if whole == 1 and not of_all else 's'}{_of_model(result, executions)}"
+
+
+def _of_model(result: Result, executions: Executions) -> str:
+    return f" of {result.memory_model}" if executions.algorithm == "graphs" else ""
 
 
 def _counts(result: Result, executions: Executions) -> str:
@@ -436,6 +467,8 @@ def write_trace(trace: Trace, console: Console) -> None:
         console.print(f"\neach waits for the next: {' → '.join([*trace.cycle, trace.cycle[0]])}", highlight=False)
     if trace.order:
         _write_order(trace.order, console)
+    if trace.weak:
+        console.print(f"\n{visible(trace.weak)}", markup=False, highlight=False, soft_wrap=True)
     if trace.output:
         console.print("\nthe program printed:", highlight=False)
         for line in trace.output.removesuffix("\n").split("\n"):
@@ -461,11 +494,14 @@ def _folded(trace: Trace) -> list[_Row]:
     """All steps, but of rounds that are alike the first, and how many more there are."""
     steps = [step for step in trace.steps if not _is_setup(step)]
     marks = [_marks(trace, step) for step in steps]
+    # Where something is told about steps, they need their numbers.
+    width = len(str(steps[-1].step)) if steps and (trace.weak or trace.reads_overwritten) else 0
     rows: list[_Row] = []
     for run in fold([_shape(step, mark) for step, mark in zip(steps, marks, strict=True)]):
         for step, mark in list(zip(steps, marks, strict=True))[run.start : run.start + run.period]:
             always, cell = step.failed or bool(mark), _cell(step, mark)
-            rows.append(_Row(step.thread, _where(step), cell, step.distance, always, omitted=step.omitted))
+            where = f"{step.step:{width}} {_where(step)}" if width else _where(step)
+            rows.append(_Row(step.thread, where, cell, step.distance, always, omitted=step.omitted))
         if run.rounds > 1:
             more = steps[run.start + run.period : run.end]
             near = [step.distance for step in more if step.distance is not None]
@@ -476,8 +512,9 @@ def _folded(trace: Trace) -> list[_Row]:
 
 
 def _shape(step: TraceStep, marks: Mapping[int, str]) -> Hashable:
-    """What steps have in common that are the same line of different rounds. One that fails is like no other."""
-    if step.failed or marks or step.omitted:
+    """What steps have in common that are the same line of different rounds. One that fails is like no other, and so is
+    one that reads what others have overwritten."""
+    if step.failed or marks or step.omitted or any(action.overwritten for action in step.actions):
         return object()
     did = tuple((action.kind, re.sub(r"\d+", "", action.object or "")) for action in step.actions)
     return step.thread, step.file, step.line, step.function, did

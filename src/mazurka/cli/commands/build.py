@@ -16,6 +16,8 @@ from mazurka.constrained.files import arguments_in, load
 from mazurka.constrained.model import Model
 from mazurka.constrained.plan import ProgramSchedule
 from mazurka.errors import InputError
+from mazurka.program.orders import weak_orders_of
+from mazurka.reports.text import taken_for_seq_cst
 
 
 def run(options: Namespace) -> int:
@@ -36,6 +38,8 @@ def run(options: Namespace) -> int:
     )
     if level < options.optimise:
         print(f"mazurka: built at level {level}, since only that can be shown to keep to the schedule", file=sys.stderr)
+    if taken := taken_for_seq_cst(weak_orders_of(model.program) if model.program is not None else ()):
+        print(f"mazurka: {taken}, as schedules are about interleavings", file=sys.stderr)
     return 0
 
 

@@ -13,7 +13,7 @@ from mazurka.reports import loops
 
 def run(options: Namespace) -> int:
     source, compiling = program(options)
-    fates = explain_loops(source, **compiling)
+    fates = explain_loops(source, **compiling, memory=options.memory)
     with writing():
         (loops.write_json if options.json else loops.write)(fates, sys.stdout)
     return 0
