@@ -540,7 +540,7 @@ def test_a_version_that_is_not_installed_is_unknown(
         (None, "schedule.json: No such file or directory"),
         ("not JSON", "schedule.json: not JSON"),
         ("[]", "schedule.json: not a schedule"),
-        ('{"format": 9}', "schedule.json: schedule format 9, but this version reads format 2"),
+        ('{"format": 9}', "schedule.json: schedule format 9, but this version reads formats 2 and 3"),
         (
             '{"format": 2, "threads": ["main"], "steps": [["main"], ["main.7"]],'
             ' "transforms": {"purity": true, "awaits": true, "unroll": null}}',
@@ -660,7 +660,7 @@ def test_json_has_all_fields(here: Path, capsys: pytest.CaptureFixture[str]) -> 
         "bugs",
         *("verdict", "bug", "complete", "blocked", "redundant", "algorithm", "seconds", "reason", "estimate", "races"),
         *("assumed", "bounded", "beyond", "handed_over", "unroll", "trace", "schedule", "engine", "finished", "limit"),
-        *("left", "weak_orders", "left_out"),
+        *("left", "weak_orders", "left_out", "memory_model", "why_interleavings"),
         *("suppressed_races", "suppressions", "config"),
     }
     assert result["verdict"] == "bug"
@@ -695,6 +695,7 @@ def test_json_has_all_fields(here: Path, capsys: pytest.CaptureFixture[str]) -> 
         "object": "counter",
         "read": "1",
         "written": None,
+        "overwritten": None,
     }
     code, out, _ = run(capsys, "check", "--json", "correct.c")
     result = json.loads(out)
@@ -853,6 +854,7 @@ def test_a_schedule_knows_what_was_done_to_the_program(
         "purity": "--no-purity" not in options,
         "awaits": "--no-await" not in options,
         "unroll": 3 if "--unroll" in options else None,
+        "memory": "sc",
     }
     code, out, _ = run(capsys, "replay", "late.c", "bug.json", "--json")
     again = json.loads(out)

@@ -515,7 +515,7 @@ def test_json_has_the_numbers_of_the_engine(here: Path, capsys: pytest.CaptureFi
         *("verdict", "bug", "bugs", "engine", "reduction", "sound", "exact", "finished", "states", "transitions"),
         *("depth", "deepest", "covered_depth", "memory", "restarts", "per_second", "handed_over", "seconds", "reason"),
         *("may_miss", "limit", "races", "suppressed_races", "suppressions", "weak_orders", "left_out", "config"),
-        *("left", "trace", "schedule"),
+        *("left", "trace", "schedule", "memory_model", "why_interleavings"),
     }
     assert (result["verdict"], result["engine"], result["reduction"]) == ("ok", "stateful", "cpc")
     assert (result["finished"], result["sound"], result["exact"], result["races"]) == (True, True, False, [])

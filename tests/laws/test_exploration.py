@@ -63,7 +63,7 @@ def classes(oracle: Oracle, exploration: _native.Exploration) -> list[Graph]:
     """The equivalence classes of the executions that were explored, by replaying them."""
     names = exploration.thread_names()
     return [
-        oracle.graph_of([(names[thread - 1], tuple(choices)) for thread, choices in execution])
+        oracle.graph_of([(names[thread - 1], tuple(choices)) for thread, choices, _ in execution])
         for execution in exploration.executions()
     ]
 

@@ -140,7 +140,7 @@ def races(program: Program) -> set[str]:
     for first, last, schedule in map(exploration.race, range(exploration.race_count())):
         machine = _native.Machine(lowered.code, thread_names=exploration.thread_names())
         touched: list[set[str]] = []  # by each step
-        for thread, choices in schedule[: last + 1]:
+        for thread, choices, _ in schedule[: last + 1]:
             following = machine.next(thread, choices)
             touched.append(variables(lowered, machine, following))
             if following.enabled:  # the last may be an access that waits, but could have been made

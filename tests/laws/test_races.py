@@ -64,7 +64,7 @@ def found(lowered: Lowered, algorithm: str, commute: bool, seed: int) -> set[Pai
     for first, second, schedule in map(exploration.race, range(exploration.race_count())):
         machine = _native.Machine(lowered.code, thread_names=exploration.thread_names())
         sites: list[Site] = []
-        for thread, choices in schedule:
+        for thread, choices, _ in schedule:
             sites.append(tuple(machine.frames(thread)[:2]))
             if machine.next(thread, choices).enabled:  # one of the two may be an access that waits
                 machine.step(thread, choices)

@@ -60,7 +60,7 @@ def pairs_found(lowered: Lowered, found: _native.StateSearch) -> set[Pair]:
     for first, second, schedule in map(found.race, range(found.race_count())):
         machine = _native.Machine(lowered.code, thread_names=found.thread_names(), pause_after=10_000)
         sites: list[Site] = []
-        for thread, choices in schedule:
+        for thread, choices, _ in schedule:
             sites.append(tuple(machine.frames(thread)[:2]))
             if machine.next(thread, choices).enabled:  # one of the two may be an access that waits
                 machine.step(thread, choices)

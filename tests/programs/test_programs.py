@@ -130,7 +130,9 @@ def test_program(program: Path) -> None:
 def test_what_c_leaves_open_is_the_same_to_the_other_engine_and_in_a_replay(program: Path) -> None:
     expected = Expectation.read(program)
     for engine in ("stateless", "stateful"):
-        result = mazurka.check(program, compiler_arguments=expected.options, engine=engine, **expected.switches)
+        result = mazurka.check(
+            program, compiler_arguments=expected.options, engine=engine, memory="sc", **expected.switches
+        )
         assert (result.bug.kind if result.bug else None) == expected.kind
         if result.schedule is not None:
             judged = {

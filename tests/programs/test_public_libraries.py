@@ -35,7 +35,7 @@ def test_public_library(capsys: pytest.CaptureFixture[str], program: Path) -> No
         if not STANDARD.fullmatch(header) and not any((folder / header[1:-1]).exists() for folder in HEADERS):
             pytest.skip(f"there is no {HEADERS[0]}/{header[1:-1]}")
     options = [*said(source, "options"), "-idirafter", str(HEADERS[0])]
-    code, out, err = run(capsys, "check", "--json", *options, str(program))
+    code, out, err = run(capsys, "check", "--json", "--memory", "sc", *options, str(program))
     expected, *details = said(source, "expect")
     if expected == "refused":
         assert code == 2 and " ".join(details) in err

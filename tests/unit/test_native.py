@@ -18,6 +18,13 @@ from mazurka.program import instructions as ins
 from mazurka.program.builder import ProgramBuilder
 
 STUB = ast.parse((Path(mazurka.__file__).parent / "_native.pyi").read_text())
+ALIASES = {
+    target.id: ast.unparse(node.value)
+    for node in STUB.body
+    if isinstance(node, ast.Assign)
+    for target in node.targets
+    if isinstance(target, ast.Name)
+}
 # Of each parameter its name, type, default and whether it is only for keywords; and the type of the result.
 Signature = tuple[list[tuple[str, str, str, bool]], str]
 
@@ -45,8 +52,11 @@ def bound_signature(method: Any) -> Signature:
 
 def _type(annotation: ast.expr | None) -> str:
     assert annotation is not None
+    text = ast.unparse(annotation)
+    while text != (text := re.sub(r"\b_[A-Z]\w+\b", lambda name: ALIASES[name[0]], text)):
+        pass
     # Of tuples whose shape depends on their contents, the binding says only that they are in a list.
-    return re.sub(r"^list\[.*Any.*\]$", "list", ast.unparse(annotation))
+    return re.sub(r"^list\[.*Any.*\]$", "list", text)
 
 
 FUNCTIONS = {

@@ -9,6 +9,8 @@ import pytest
 
 import mazurka
 from mazurka.program.builder import ProgramBuilder
+from mazurka.program.orders import exceeds_interleavings, find_weak_orders, has_atomics
+from mazurka.program.types import PTR
 from mazurka.reports import text
 
 C = """\
@@ -127,7 +129,7 @@ def test_every_report_has_the_line(tmp_path: Path, engine: str, lines: int, line
     body = "".join("    atomic_load_explicit(&x, memory_order_relaxed);\n" for _ in range(lines))
     fence = "    atomic_thread_fence(memory_order_seq_cst);\n" if lines > 1 else ""
     file.write_text(f"#include <stdatomic.h>\natomic_int x; int main(void) {{\n{body}{fence}    return 0;\n}}\n")
-    result = mazurka.check(file, engine=engine)
+    result = mazurka.check(file, engine=engine, memory="sc")
     report = io.StringIO()
     text.write(result, report)
     told = [each for each in report.getvalue().splitlines() if each.startswith("the effects of")]
@@ -141,7 +143,7 @@ def test_a_report_of_a_bug_has_the_line_too(tmp_path: Path) -> None:
         "#include <stdatomic.h>\n#include <assert.h>\natomic_int x;\nint main(void) {\n"
         "    assert(atomic_load_explicit(&x, memory_order_acquire) == 1);\n    return 0;\n}\n"
     )
-    result = mazurka.check(file)
+    result = mazurka.check(file, memory="sc")
     assert result.bug and result.schedule
     for each in (result, mazurka.replay(file, result.schedule)):
         report = io.StringIO()
@@ -161,3 +163,43 @@ def test_programs_that_were_built_have_no_lines() -> None:
         (None, "fence", ("release",)),
         (None, "load", ("acquire",)),
     ]
+
+
+def test_locks_and_joins_are_not_weak() -> None:
+    """Those of the builder name orders, but do what locks do; what is between them counts."""
+    for weak in (False, True):
+        p = ProgramBuilder()
+        x, m = p.variable("x"), p.variable("m", PTR)
+        with p.function("worker") as f:
+            f.lock(m)
+            f.store(x, 1, ordering="relaxed" if weak else "seq_cst")
+            f.unlock(m)
+        with p.function("main") as f:
+            f.join(f.spawn("worker"))
+            f.check(f.eq(f.load(x), 1), "it is there")
+        program = p.build()
+        assert len(find_weak_orders(program)) == weak
+        assert exceeds_interleavings(program, "c11") is weak
+        assert not exceeds_interleavings(program, "sc") and exceeds_interleavings(program, "tso")
+
+
+def test_what_is_atomic() -> None:
+    for ordering, expected in (("plain", False), ("seq_cst", True)):
+        p = ProgramBuilder()
+        x = p.variable("x")
+        with p.function("worker"):
+            pass
+        with p.function("main") as f:
+            f.store(x, 1, ordering=ordering)  # type: ignore[arg-type]
+            f.join(f.spawn("worker"))
+        assert has_atomics(p.build()) is expected
+
+
+def test_fences_alone_are_not_weak() -> None:
+    p = ProgramBuilder()
+    x = p.variable("x")
+    with p.function("main") as f:
+        f.fence("seq_cst")
+        f.store(x, 1, ordering="seq_cst")
+    program = p.build()
+    assert len(find_weak_orders(program)) == 1 and not exceeds_interleavings(program, "c11")

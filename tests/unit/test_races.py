@@ -614,7 +614,7 @@ def test_an_early_access_is_not_lost_in_a_long_trace() -> None:
     early = f"{count} x = 1; {count} z = 1"
     late = f"while (!atomic_load_explicit(&z, memory_order_relaxed)) ; {count} x = 2"
     text = threads("int x; atomic_int y, z;", early, late)
-    (race,) = check(text, algorithm="random", max_executions=1).races
+    (race,) = check(text, memory="sc", algorithm="random", max_executions=1).races
     trace = replay(race).trace
     assert trace is not None
     assert [(step.thread, step.line) for step in trace.steps if step.failed] == [("main.1", 2), ("main.2", 3)]
