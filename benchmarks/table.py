@@ -166,13 +166,13 @@ class Outcome:
     algorithm: str
     seconds: float
 
-    def problems(self, row: Row) -> Iterator[str]:
+    def problems(self, expected: int) -> Iterator[str]:
         if self.bug is not None:
             yield f"found a bug: {self.bug}"
         elif not self.finished:
             yield "did not finish"
-        elif (self.complete, self.blocked) != (row.expected(), 0):
-            yield f"{self.complete} + {self.blocked} executions, not {row.expected()} + 0"
+        elif (self.complete, self.blocked) != (expected, 0):
+            yield f"{self.complete} + {self.blocked} executions, not {expected} + 0"
         if self.redundant:
             yield f"{self.redundant} redundant executions"
 
@@ -202,15 +202,15 @@ def explore(code: _native.Code, algorithm: Algorithm) -> Outcome:
     )
 
 
-def measure(code: _native.Code, algorithm: Algorithm) -> Measurement:
+def measure(explore: Callable[[], Outcome]) -> Measurement:
     """To be called in a process of its own, which has not needed more memory before than it has now."""
     calibration = rounds_per_second()
     before = peak_memory()
-    fastest = explore(code, algorithm)
+    fastest = explore()
     memory = peak_memory() - before
     spent = fastest.seconds
     while fastest.finished and spent < LEAST_SECONDS:
-        again = explore(code, algorithm)
+        again = explore()
         spent += again.seconds
         fastest = min(fastest, again, key=lambda outcome: outcome.seconds)
     executions = fastest.complete + fastest.blocked
@@ -237,19 +237,23 @@ def peak_memory() -> int:
 
 
 def measure_apart(row: Row) -> Measurement:
+    code = row.load()
+    return measure_in_child(str(row), lambda: explore(code, row.algorithm))
+
+
+def measure_in_child(name: str, explore: Callable[[], Outcome]) -> Measurement:
     """Measure in a child of this process: its peak of memory starts at what it inherits, not at what we ever needed.
 
     What the loading of the program has freed goes back to the system first: the exploration would use it again, and
     seem to need less than it does.
     """
-    code = row.load()
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     fork = multiprocessing.get_context("fork")
     receiver, sender = fork.Pipe(duplex=False)
 
     def report(sender: Connection) -> None:
-        sender.send(measure(code, row.algorithm))
+        sender.send(measure(explore))
 
     child = fork.Process(target=report, args=(sender,), daemon=True)
     child.start()
@@ -258,7 +262,7 @@ def measure_apart(row: Row) -> Measurement:
         measurement = receiver.recv()
     except EOFError:
         child.join()
-        raise SystemExit(f"{row}: the exploration ended with exit status {child.exitcode}") from None
+        raise SystemExit(f"{name}: the exploration ended with exit status {child.exitcode}") from None
     child.join()
     assert isinstance(measurement, Measurement)
     return measurement
@@ -308,7 +312,7 @@ def main() -> int:
             f"{outcome.seconds:9.3f}{found.per_second:12.0f}{found.memory / 2**20:7.1f}{ratio:>7}",
             flush=True,
         )
-        problems = list(outcome.problems(row))
+        problems = list(outcome.problems(row.expected()))
         for problem in problems:
             print(f"    wrong: {problem}")
         right = right and not problems
