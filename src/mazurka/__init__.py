@@ -9,7 +9,7 @@
 
 `check` answers with a `Result`, a plain value: the verdict, what was covered (`Executions`, or `States` with
 `engine="stateful"`), data races, and for a bug the `Trace` and the `Schedule`, which `replay` executes again.
-`find_schedules` looks for schedules under which a program is safe. What cannot be checked raises `InputError`.
+`find_schedules` looks for schedules under which a program is safe, `fences` for memory orders and fences. What cannot be checked raises `InputError`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mazurka.errors import InputError, MazurkaError
     from mazurka.executions.schedule import Schedule
     from mazurka.executions.trace import Trace
+    from mazurka.fencing import Change, FencesProgress, FoundFences, Proposal, fences
     from mazurka.program.program import Program
     from mazurka.result import Bug, Executions, Finding, Limit, Race, Result, States, Verdict
 
@@ -32,13 +33,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bug",
+    "Change",
     "Executions",
+    "FencesProgress",
     "Finding",
+    "FoundFences",
     "InputError",
     "Limit",
     "MazurkaError",
     "Program",
     "Progress",
+    "Proposal",
     "Race",
     "Result",
     "Schedule",
@@ -48,6 +53,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "check",
+    "fences",
     "find_schedules",
     "load",
     "replay",
@@ -56,13 +62,17 @@ __all__ = [
 # Where each name lives; imported when it is first used, so that `import mazurka` costs nothing.
 _HOMES = {
     "Bug": "mazurka.result",
+    "Change": "mazurka.fencing",
     "Executions": "mazurka.result",
+    "FencesProgress": "mazurka.fencing",
     "Finding": "mazurka.result",
+    "FoundFences": "mazurka.fencing",
     "InputError": "mazurka.errors",
     "Limit": "mazurka.result",
     "MazurkaError": "mazurka.errors",
     "Program": "mazurka.program.program",
     "Progress": "mazurka.engines.stateless",
+    "Proposal": "mazurka.fencing",
     "Race": "mazurka.result",
     "Result": "mazurka.result",
     "Schedule": "mazurka.executions.schedule",
@@ -71,6 +81,7 @@ _HOMES = {
     "Trace": "mazurka.executions.trace",
     "Verdict": "mazurka.result",
     "check": "mazurka.checking",
+    "fences": "mazurka.fencing",
     "find_schedules": "mazurka.constraining",
     "load": "mazurka.checking",
     "replay": "mazurka.checking",

@@ -494,6 +494,8 @@ TESTS = Option(
 TEST = Option("--test", "check only this test case of such a program", TEXT, "NAME", again="judging")
 PROJECT = (BUILD, TARGET, TEST)
 
+EVERY = Option("--all", "also the other proposals that cost the same, up to 20", default=False, keyword="every")
+
 # What `mazurka.leeway` is about.
 SURROUNDINGS = (NONDET, STDIN, COMPAT)
 LEEWAY = (OVERFLOW, ALIGNMENT, MEMBER_BOUNDS, SPURIOUS, FAILING_MALLOC, REUSE_ADDRESSES, *SURROUNDINGS)
@@ -505,6 +507,10 @@ _SEARCH: dict[str | None, tuple[Option, ...]] = {
     "search of the engine stateless": (ALGORITHM, SEED, COMMUTE, *LOOPS, MAX_EXECUTIONS, MAX_STEPS),
     "search of the engine stateful": (REDUCTION, EXACT, MAX_MEMORY, MAX_STATES),
 }
+
+# What a check depends on that looks for fences, but for what C leaves open.
+FENCES_CHECKS = (MEMORY, RACES, SUPPRESS_RACE, ALLOW_LIVELOCK, UNINITIALISED, ANY_STATUS, LEAKS, MAX_STEPS)
+FENCES = (*FENCES_CHECKS, *LEEWAY, TIMEOUT, EVERY)
 
 COMMANDS = {
     "check": Command(
@@ -584,6 +590,16 @@ COMMANDS = {
             )
         },
         usage="--schedule SCHEDULE.json -o PROGRAM ",
+    ),
+    "fences": Command(
+        "find the least that has to be stronger, of memory orders and fences, for a program to be verified",
+        "the files as for check",
+        {
+            "search": (*FENCES_CHECKS, TIMEOUT, EVERY),
+            "what C leaves undefined or open": LEEWAY,
+            "output": (PROGRESS, JSON, COLOR),
+        },
+        project=PROJECT,
     ),
     "loops": Command(
         "list the loops of a program: which only wait for other threads, and for what",

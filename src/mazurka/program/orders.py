@@ -392,3 +392,43 @@ def _local_variables(function: Function) -> set[Register]:
                     local.discard(address)
             local.difference_update(value for value in used if isinstance(value, Register))
     return local
+
+
+class CodedOrders:
+    """What becomes of numbers that are passed as orders: which arguments of a function are such, and what they are for."""
+
+    def __init__(self, program: Program) -> None:
+        self._search = _Search(program)
+
+    def positions(self, callee: str) -> tuple[int, ...]:
+        """Of a function for objects that are too large for one access."""
+        return _LARGE[callee][1] if callee in _LARGE else ()
+
+    def operation(self, call: ins.Call, callee: str, position: int) -> str | None:
+        """What gets the order at this position: "load", "store", "update", "fence", "compare-exchange", or "failing
+        compare-exchange" if it is that of the failure only. None: nothing, or several that take different ones."""
+        relaxed, acquire = (self._uses(call, callee, position, code) for code in (0, 2))
+        operations = {operation for operation, _ in relaxed ^ acquire} or {
+            operation for operation, _ in relaxed ^ self._uses(call, callee, position, 3)
+        }
+        if len(operations) != 1:
+            return None
+        (operation,) = operations
+        if operation == "compare-exchange" and not any(order.startswith("acquire/") for _, order in acquire - relaxed):
+            return "failing compare-exchange"
+        return operation
+
+    def _uses(self, call: ins.Call, callee: str, position: int, code: int) -> frozenset[tuple[str, str]]:
+        if callee in _LARGE:
+            operation, positions = _LARGE[callee]
+            names = ["acquire" if code == 2 else "release" if code == 3 else "relaxed"] * len(positions)
+            names[1:] = ["seq_cst" if position != positions[-1] else name for name in names[1:]]
+            names[:1] = ["seq_cst" if position != positions[0] else name for name in names[:1]]
+            return frozenset([(operation, "/".join(names))])
+        known = [
+            number.value if isinstance(number, Constant) and isinstance(number.value, int) else None
+            for number in call.arguments
+        ]
+        known[position] = code
+        uses = self._search.behaviour(callee, tuple(known)).uses
+        return frozenset((use.operation, use.order) for use in uses)
