@@ -1,4 +1,4 @@
-"""The command line: `mazurka check`, `replay`, `schedule`, `build`, `loops` and `print`.
+"""The command line: `mazurka check`, `replay`, `schedule`, `build`, `fences`, `loops` and `print`.
 
 parser.py     command lines, taken apart as the table of options says
 output.py     what commands show; files.py: what they write; again.py: the commands that reports print

@@ -22,6 +22,11 @@ def replay_commands(options: Namespace) -> list[str]:
     return [_command(options, "check", ["--save-schedule", schedule], needed), replay]
 
 
+def check_command(options: Namespace, memory: str) -> str:
+    """A line that checks the program under a memory model."""
+    return _command(Namespace(**{**vars(options), "memory": memory}), "check", [], ["judging", "finding"])
+
+
 def see_bug_commands(options: Namespace) -> list[str]:
     """The same for the first bug of a search for schedules."""
     file = options.save_bug or "bug.json"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mazurka.constrained.impact.iterative import SearchProgress
     from mazurka.engines.stateful import StateProgress
     from mazurka.engines.stateless import Progress
+    from mazurka.fencing import FencesProgress
     from mazurka.result import Result
 
 
@@ -68,6 +69,11 @@ class ProgressLine:
         from mazurka.reports.schedules import progress_line
 
         self._show(progress_line(number, progress, seconds))
+
+    def show_fences(self, progress: FencesProgress) -> None:
+        from mazurka.reports.fences import progress_line
+
+        self._show(progress_line(progress))
 
     def clear(self) -> None:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
