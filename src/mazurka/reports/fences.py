@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TextIO
 
 from mazurka.escaping import visible
-from mazurka.fencing import Change, FencesProgress, FoundFences, Proposal
+from mazurka.fencing import Change, FencesProgress, FoundFences
 from mazurka.reports import text
 
+_ORDER = re.compile(r"(memory_order(?:_|::)|__ATOMIC_)(\w+)")
 _CPP = {".cc", ".cpp", ".cxx", ".C", ".hpp", ".hh", ".hxx"}
 
 
@@ -124,21 +125,16 @@ def _hint(change: Change) -> Iterator[str]:
 def edited(source: str, change: Change) -> str | None:
     """A line with another order in it, if that stands there in so many words, once; of a compare-exchange, the one for
     success comes first."""
-    words = list(re.finditer(rf"(memory_order(?:_|::))({_word(change.before)})\b", source[max(change.column - 1, 0) :]))
     start = max(change.column - 1, 0)
-    if not words or len(words) > 1 and not change.operation.endswith("compare-exchange"):
+    orders = list(_ORDER.finditer(source, start))
+    of_two = change.operation.endswith("compare-exchange") and len(orders) == 2
+    if len(orders) != 1 and not of_two:
         return None
-    last = change.operation == "failing compare-exchange"
-    found = words[-1 if last else 0]
-    return source[: start + found.start(2)] + change.after + source[start + found.end(2) :]
-
-
-def _word(order: str | None) -> str:
-    return "acquire|consume" if order == "acquire" else str(order)
-
-
-def proposal_lines(proposal: Proposal) -> list[str]:
-    return [str(change) for change in proposal.changes]
+    found = orders[-1 if change.operation.startswith("failing") else 0]
+    if found[2].lower() not in (change.before, "consume"):
+        return None
+    after = change.after.upper() if found[2].isupper() else change.after
+    return source[: found.start(2)] + after + source[found.end(2) :]
 
 
 def write_json(found: FoundFences, to: TextIO, *, config: str | None = None) -> None:
