@@ -31,7 +31,6 @@ from typing import TYPE_CHECKING, Any
 from mazurka import checking, options
 from mazurka.deadline import Deadline
 from mazurka.engines.running import INTERRUPTED, NO_MEMORY
-from mazurka.executions.schedule import Transformations
 from mazurka.leeway import Leeway
 from mazurka.result import Result, Verdict
 from mazurka.transforms import prepare
@@ -193,11 +192,13 @@ def fences(
         return found("incomplete", reason=f"the check of the program as it is was not complete: {_why(result)}")
     if result.verdict is Verdict.OK and not result.races:
         return found("verified")
+    if memory == "sc":
+        return found("verified" if result.verdict is Verdict.OK else "bug", interleaving=True)
     try:
         search.load(compiled, program_arguments, options.picked(Leeway, chosen))
         strongest = search.strongest()
         if strongest.verdict is Verdict.BUG:
-            in_order = check(memory="sc") if memory != "sc" else result
+            in_order = check(memory="sc")
             shows = in_order.verdict is Verdict.BUG
             return found("bug", in_order if shows else strongest, interleaving=shows)
         if strongest.verdict is Verdict.INCOMPLETE:
@@ -357,11 +358,14 @@ class _Search:
             raise _Stopped(self.deadline.reason)
         assert self.strengthenable is not None
         program = self.strengthenable.program(_by_site(choice))
-        prepare(program, **Transformations().under(self.judging["memory"], program).options)
+        # Also where nothing is weak: interleavings are all there is to such a program only if it has no data race, and
+        # not all of them have to go.
+        prepare(program, weak=True)
         races = self.judging["races"]
         if self.known_races == set():
             races = "error" if races == "warn" else races  # the first one will do
-        result = checking.check(program, **{**self.judging, "races": races, "timeout": _left(self.deadline)})
+        asked = {**self.judging, "races": races, "algorithm": "graphs", "timeout": _left(self.deadline)}
+        result = checking.check(program, **asked)
         self.checks += 1
         if result.reason == INTERRUPTED:
             raise KeyboardInterrupt
