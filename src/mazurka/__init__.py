@@ -9,7 +9,8 @@
 
 `check` answers with a `Result`, a plain value: the verdict, what was covered (`Executions`, or `States` with
 `engine="stateful"`), data races, and for a bug the `Trace` and the `Schedule`, which `replay` executes again.
-`find_schedules` looks for schedules under which a program is safe, `fences` for memory orders and fences. What cannot be checked raises `InputError`.
+`find_schedules` looks for schedules under which a program is safe, `fences` for the least that has to be stronger, of
+memory orders and fences. What cannot be checked raises `InputError`.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from mazurka import checking, options
@@ -200,7 +200,8 @@ def fences(
         if strongest.verdict is Verdict.BUG:
             in_order = check(memory="sc")
             shows = in_order.verdict is Verdict.BUG
-            return found("bug", in_order if shows else strongest, interleaving=shows)
+            # (A schedule of another program than the one that was given is of no use.)
+            return found("bug", in_order if shows else replace(strongest, schedule=None), interleaving=shows)
         if strongest.verdict is Verdict.INCOMPLETE:
             raise _Stopped(f"the check with everything as strong as it can be was not complete: {_why(strongest)}")
         if result.verdict is Verdict.OK and search.only_known(result):
@@ -289,7 +290,7 @@ class _Search:
             if len(self.proposals) == most:
                 self.more = most > 1
                 return
-            right, result = self._is_right(choice)
+            right, result = self._judged(choice)
             if right:
                 self.proposals.append(self._proposal(choice))
                 if most == 1:
@@ -302,11 +303,11 @@ class _Search:
         if not self.proposals:
             raise AssertionError("everything as strong as it can be was enough, but no choice is")
 
-    def _extended(self, choice: Choice, result: Result | None) -> Choice:
+    def _extended(self, choice: Choice, result: Result) -> Choice:
         """A choice that is not enough, extended by what does not make it so: first by all that the execution that shows
         it does not come by, for that goes wrong with it all the same, as a check confirms; then in halves."""
         rest = sorted(self._everything() - choice)
-        lines = _lines(result) if result is not None else None
+        lines = _lines(result)
         near = [each for each in rest if lines is None or self._line(each) in lines]
         current = choice
         for group in ([each for each in rest if each not in set(near)], near):
@@ -319,7 +320,7 @@ class _Search:
         if not group:
             return choice
         larger = self._closed(choice | frozenset(group))
-        if self._is_right(larger)[0] is False:
+        if self._is_not_right(larger):
             return larger
         if len(group) == 1:
             return choice
@@ -338,12 +339,14 @@ class _Search:
         site = self.sites[addition[0]]
         return site.file, site.line
 
-    def _is_right(self, choice: Choice) -> tuple[bool | None, Result | None]:
-        """Whether a choice is enough, if that is known in the end; and the check that says so, if one had to."""
+    def _is_not_right(self, choice: Choice) -> bool:
+        """Whether it is known, perhaps after a check, that a choice is not enough."""
         if any(choice >= other for other in self.enough):
-            return True, None
-        if any(choice <= other for other in self.not_enough):
-            return False, None
+            return False
+        return any(choice <= other for other in self.not_enough) or self._judged(choice)[0] is False
+
+    def _judged(self, choice: Choice) -> tuple[bool | None, Result]:
+        """Whether a choice is enough, as a check says; None: that was not complete."""
         result = self._check(choice)
         if result.verdict is Verdict.INCOMPLETE:
             return None, result

@@ -127,7 +127,8 @@ def with_other_orders(source: Random, litmus: Litmus) -> Litmus:
     """With orders that are mostly too weak."""
 
     def weaker(order: Order, possible: tuple[Order, ...]) -> Order:
-        return order if order == "plain" else source.choices(possible, [1 / (1 + 2 * COSTS[each]) for each in possible])[0]
+        weights = [1 / (1 + 2 * COSTS[each]) for each in possible]
+        return order if order == "plain" else source.choices(possible, weights)[0]
 
     def changed(operation: Operation) -> Operation:
         match operation:

@@ -395,7 +395,7 @@ def _local_variables(function: Function) -> set[Register]:
 
 
 class CodedOrders:
-    """What becomes of numbers that are passed as orders: which arguments of a function are such, and what they are for."""
+    """What becomes of numbers that are passed as orders: which arguments are such, and what they are for."""
 
     def __init__(self, program: Program) -> None:
         self._search = _Search(program)
@@ -421,9 +421,7 @@ class CodedOrders:
     def _uses(self, call: ins.Call, callee: str, position: int, code: int) -> frozenset[tuple[str, str]]:
         if callee in _LARGE:
             operation, positions = _LARGE[callee]
-            names = ["acquire" if code == 2 else "release" if code == 3 else "relaxed"] * len(positions)
-            names[1:] = ["seq_cst" if position != positions[-1] else name for name in names[1:]]
-            names[:1] = ["seq_cst" if position != positions[0] else name for name in names[:1]]
+            names = (_name(code) if each == position else "seq_cst" for each in positions)
             return frozenset([(operation, "/".join(names))])
         known = [
             number.value if isinstance(number, Constant) and isinstance(number.value, int) else None

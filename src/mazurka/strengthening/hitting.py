@@ -1,8 +1,9 @@
 """The cheapest choice of what to strengthen, as far as is known: a minimum-cost hitting set, found by Z3.
 
-A choice is a set of promises at sites. Of each maximal choice that was found not to be enough, a *clause* remembers that
-something outside of it is needed. A cheapest choice that meets all clauses costs no more than a cheapest one that is
-enough, so if it is enough, it is one of these."""
+A choice is a set of promises at sites. Of each maximal choice that was found not to be enough, a *clause* remembers
+that something outside of it is needed. A cheapest choice that meets all clauses costs no more than a cheapest one that
+is enough, so if it is enough, it is one of these.
+"""
 
 from __future__ import annotations
 

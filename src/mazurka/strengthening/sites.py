@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from mazurka.program import instructions as ins
 from mazurka.program.cfg import dominators
 from mazurka.program.instructions import Constant, Instruction, Location, Ordering, Register
+from mazurka.program.operands import operands
 from mazurka.program.orders import CodedOrders, find_weak_orders
 from mazurka.program.program import Block, Function, Program
 from mazurka.strengthening.orders import ALL, COSTS, FENCE_COST, NONE, POSSIBLE, Promises, order_of, promises
@@ -209,8 +210,8 @@ class _Finder:
         those with nothing between them that others could notice, the first one counts."""
         found: dict[Site, list[_Handle]] = {}
         for function in self.own:
-            files = {each.location.file for each in function.instructions if _is_in_source(each.location)}
-            for file in sorted(files):
+            places = (each.location for each in function.instructions)
+            for file in sorted({place.file for place in places if place is not None and _is_in_source(place)}):
                 for site, at in self._fences_in(function, file):
                     found.setdefault(site, []).append(_Handle(at, ""))
         kept: dict[frozenset[Instruction], Site] = {}
@@ -325,8 +326,6 @@ def _order_parameters(program: Program, name: str) -> Iterator[int]:
 
 
 def _is_passed_on(function: Function, variable: ins.Value | None) -> bool:
-    from mazurka.program.operands import operands
-
     read = {each.result for each in function.instructions if isinstance(each, ins.Load) and each.address is variable}
     stores = sum(variable in operands(each) for each in function.instructions if not isinstance(each, ins.Load))
     used = [each for each in function.instructions if not read.isdisjoint(operands(each))]
@@ -344,4 +343,3 @@ def _next(block: Block, number: int, local: set[Register | None]) -> Instruction
             case _:
                 return instruction
     return block.terminator
-

@@ -23,7 +23,5 @@ def run(options: Namespace) -> int:
             reports.write_json(found, sys.stdout, config=options.config_used)
         else:
             show_with = [check_command(options, "sc")] if found.interleaving else []
-            reports.write(
-                found, sys.stdout, show_with=show_with, config=options.config_used, color=options.color
-            )
+            reports.write(found, sys.stdout, show_with=show_with, config=options.config_used, color=options.color)
     return found.exit_code
