@@ -2,9 +2,11 @@
 
 A program is *right* if a check verifies it, and finds no data race that stronger orders could remove (with `races`
 "ignore", none is looked for; with "error", none may be left). What can be chosen are promises at sites: see
-`strengthening`. The search is that for a minimum-cost hitting set: the cheapest choice that is not excluded is checked;
-if it is not enough, it is extended to one to which nothing can be added without the program's being right, and what
-is outside of that is a clause of which each choice that is enough has something.
+`strengthening`. First, everything is as strong as it can be, and promises are taken away in halves as long as that is
+enough. What is left says how much the cheapest choice costs at most; so what costs more need not be looked at, such as
+fences in most programs. Then the search is that for a minimum-cost hitting set: the cheapest choice that is not
+excluded is checked; if it is not enough, it is extended to one to which nothing can be added without the program's
+being right, and what is outside of that is a clause of which each choice that is enough has something.
 
 Why the answer is a cheapest one: **more is never worse**. Take an execution graph of the program with more promises.
 Without the fences that were added, it is a graph of the program with less, with the same reads and the same values,
@@ -91,7 +93,8 @@ class FencesProgress:
 @dataclass(frozen=True, slots=True)
 class FoundFences:
     """What was found. verdict: "verified" if nothing has to change; "proposals" if the first of the `proposals` is
-    enough, and none that is cheaper; "bug" if nothing that can be strengthened helps; or "incomplete", for a `reason`.
+    enough, and none that is cheaper; "bug" if nothing that can be strengthened helps; or "incomplete", for a `reason`:
+    a proposal is then enough, but perhaps not the least.
 
     `result` is that of the program as it is; or, for "bug", one that shows what remains: in an `interleaving` of the
     program as it is, if there is such a one, or else with everything as strong as it can be. There are so many
@@ -211,7 +214,8 @@ def fences(
         known = {KeyboardInterrupt: INTERRUPTED, MemoryError: NO_MEMORY}
         reason = known.get(type(stopped), str(stopped))
         if not search.proposals:
-            return found("incomplete", reason=reason, at_least=search.bound)
+            other = (search.least,) if search.least is not None else ()
+            return found("incomplete", proposals=other, reason=reason, at_least=search.bound)
         return found("proposals", proposals=tuple(search.proposals), more=True, reason=reason)
     return found("proposals", proposals=tuple(search.proposals), more=search.more)
 
@@ -252,6 +256,7 @@ class _Search:
     checks: int = 0
     bound: int = 0
     more: bool = False
+    least: Proposal | None = None  # of which nothing can be left out, though others may cost less
     proposals: list[Proposal] = field(default_factory=list)
     known_races: set[tuple[Any, ...]] | None = None  # those that no order removes, as soon as that is known
     enough: list[Choice] = field(default_factory=list)
@@ -270,9 +275,16 @@ class _Search:
         return self.strengthenable.sites
 
     def strongest(self) -> Result:
-        """The check with everything as strong as it can be, which knows of the data races that no order removes."""
-        result = self._check(self._everything())
+        """The check with everything as strong as it can be, which knows of the data races that no order removes. If
+        nothing is wrong with all orders that strong, there is no need for fences."""
+        everything = self._everything()
+        without_fences = frozenset(each for each in everything if self.sites[each[0]].order is not None)
+        for choice in (without_fences, everything):
+            result = self._check(choice)
+            if choice == everything or (result.verdict is Verdict.OK and not result.races):
+                break
         self.known_races = {race.identity for race in result.races}
+        self.enough = [choice]
         return result
 
     def only_known(self, result: Result) -> bool:
@@ -282,7 +294,15 @@ class _Search:
         """Find so many proposals, or as many as there are that cost the least."""
         from mazurka.strengthening.hitting import HittingSets
 
-        hitting = HittingSets(self.sites)
+        least = self._reduced(self.enough[0])
+        self.least = self._proposal(least)
+        # What costs more by itself is in no choice that costs the least.
+        affordable = frozenset(
+            (number, promise)
+            for number, promise in self._everything()
+            if self._cost(self._closed(frozenset([(number, promise)]))) <= self.least.cost
+        )
+        hitting = HittingSets(self.sites, affordable)
         while (choice := hitting.cheapest()) is not None:
             if self.proposals and hitting.bound > self.bound:
                 return
@@ -299,14 +319,36 @@ class _Search:
             elif right is None:
                 raise _Stopped(f"the check of a choice of {len(choice)} was not complete: {_why(result)}")
             else:
-                hitting.exclude(self._extended(choice, result))
+                hitting.exclude(self._extended(choice, affordable, result))
         if not self.proposals:
-            raise AssertionError("everything as strong as it can be was enough, but no choice is")
+            raise AssertionError("a choice that was enough is not any more")
 
-    def _extended(self, choice: Choice, result: Result) -> Choice:
+    def _reduced(self, choice: Choice) -> Choice:
+        """A choice that is enough, without what can be left out: fences first, then what is seq_cst."""
+        fences = [each for each in choice if self.sites[each[0]].order is None]
+        last = [each for each in choice if each[1] == "seq_cst"]
+        for group in (fences, last, choice):
+            choice = self._without(choice, sorted(each for each in group if each in choice))
+        return choice
+
+    def _without(self, choice: Choice, group: Sequence[Addition]) -> Choice:
+        """A choice that is enough, without as much of a group as can be left out."""
+        if not group:
+            return choice
+        # What is seq_cst has all other promises.
+        left_out = {*group, *((number, "seq_cst") for number, _ in group)}
+        smaller = choice - left_out
+        if smaller == choice or self._is_right(smaller):
+            return smaller
+        if len(group) == 1:
+            return choice
+        middle = len(group) // 2
+        return self._without(self._without(choice, group[:middle]), group[middle:])
+
+    def _extended(self, choice: Choice, possible: Choice, result: Result) -> Choice:
         """A choice that is not enough, extended by what does not make it so: first by all that the execution that shows
         it does not come by, for that goes wrong with it all the same, as a check confirms; then in halves."""
-        rest = sorted(self._everything() - choice)
+        rest = sorted(possible - choice)
         lines = _lines(result)
         near = [each for each in rest if lines is None or self._line(each) in lines]
         current = choice
@@ -320,7 +362,7 @@ class _Search:
         if not group:
             return choice
         larger = self._closed(choice | frozenset(group))
-        if self._is_not_right(larger):
+        if self._is_right(larger) is False:
             return larger
         if len(group) == 1:
             return choice
@@ -335,15 +377,18 @@ class _Search:
     def _everything(self) -> Choice:
         return frozenset((number, each) for number, site in enumerate(self.sites) for each in site.missing)
 
+    def _cost(self, choice: Choice) -> int:
+        return sum(self.sites[number].cost(more) for number, more in _by_site(choice).items())
+
     def _line(self, addition: Addition) -> tuple[str, int]:
         site = self.sites[addition[0]]
         return site.file, site.line
 
-    def _is_not_right(self, choice: Choice) -> bool:
-        """Whether it is known, perhaps after a check, that a choice is not enough."""
+    def _is_right(self, choice: Choice) -> bool | None:
+        """Whether a choice is enough, which may be known without another check."""
         if any(choice >= other for other in self.enough):
-            return False
-        return any(choice <= other for other in self.not_enough) or self._judged(choice)[0] is False
+            return True
+        return False if any(choice <= other for other in self.not_enough) else self._judged(choice)[0]
 
     def _judged(self, choice: Choice) -> tuple[bool | None, Result]:
         """Whether a choice is enough, as a check says; None: that was not complete."""

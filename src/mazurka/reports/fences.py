@@ -63,6 +63,8 @@ def write(
         line(text.configured(config), "dim")
     for number, proposal in enumerate(found.proposals):
         line("")
+        if found.verdict == "incomplete":
+            line(f"enough, but perhaps not the least (cost {proposal.cost}):")
         if number:
             line("or:")
         for change in proposal.changes:

@@ -20,38 +20,33 @@ Choice = frozenset[Addition]
 
 
 class HittingSets:
-    """`bound` is what all choices cost that meet the clauses, at least."""
+    """Of choices among what is `possible`. `bound` is what all of them cost that meet the clauses, at least."""
 
-    def __init__(self, sites: Sequence[Site]) -> None:
+    def __init__(self, sites: Sequence[Site], possible: Choice) -> None:
         self.bound = 0
         self._sites = sites
         context = z3.Context()
         self._solver = z3.Solver(ctx=context)
         self._solver.set("ctrl_c", False)  # what an interrupt means is for the program to say
-        self._added = {
-            (number, promise): z3.Bool(f"{number}.{promise}", context)
-            for number, site in enumerate(sites)
-            for promise in sorted(site.missing)
-        }
-        self._changed = [z3.Bool(str(number), context) for number in range(len(sites))]
-        costs = [term for number in range(len(sites)) for term in self._constrain(number)]
-        self._cost = z3.Sum(*costs) if costs else z3.IntVal(0, context)
-        self._changes = z3.Sum(*(z3.If(each, 1, 0) for each in self._changed)) if sites else z3.IntVal(0, context)
-        self._most = sum(site.cost(site.missing) for site in sites)
+        self._added = {(site, promise): z3.Bool(f"{site}.{promise}", context) for site, promise in sorted(possible)}
+        self._changed = {number: z3.Bool(str(number), context) for number in sorted({site for site, _ in possible})}
+        self._cost = z3.Sum(*(term for number in self._changed for term in self._constrain(number)))
+        self._changes = z3.Sum(*(z3.If(each, 1, 0) for each in self._changed.values()))
+        self._most = sum(sites[number].cost(sites[number].missing) for number in self._changed)
 
     def _constrain(self, number: int) -> list[z3.ArithRef]:
         """What goes together at a site, and what each part adds to the cost."""
         site = self._sites[number]
-        here = {promise: self._added[number, promise] for promise in site.missing}
+        here = {promise: each for (at, promise), each in self._added.items() if at == number}
         self._solver.add(self._changed[number] == z3.Or(*here.values()))
-        last = here["seq_cst"]
-        self._solver.add(*(z3.Implies(last, other) for other in here.values()))
         # A fence costs something by itself, each promise a part, and the last one what is missing to the whole.
         own = FENCE_COST if site.order is None else 0
-        parts = {promise: site.cost(frozenset([promise])) - own for promise in here if promise != "seq_cst"}
-        whole = site.cost(site.missing) - own - sum(parts.values())
-        terms = [z3.If(self._changed[number], own, 0), z3.If(last, whole, 0)]
-        return terms + [z3.If(here[promise], cost, 0) for promise, cost in sorted(parts.items())]
+        costs: dict[Promise, int] = {each: site.cost(frozenset([each])) - own for each in here if each != "seq_cst"}
+        if "seq_cst" in here:
+            self._solver.add(*(z3.Implies(here["seq_cst"], other) for other in here.values()))
+            costs["seq_cst"] = site.cost(site.missing) - own - sum(costs.values())
+        parts = [z3.If(here[promise], cost, 0) for promise, cost in costs.items()]
+        return [z3.If(self._changed[number], own, 0), *parts]
 
     def exclude(self, enough_is_outside_of: Choice) -> None:
         """Learn that a choice is not enough, nor is any part of it."""
@@ -72,7 +67,7 @@ class HittingSets:
 
     def _first(self) -> Choice:
         fixed = [self._cost <= self.bound]
-        most = range(len(self._sites) + 1)
+        most = range(len(self._changed) + 1)
         count = next(count for count in most if self._satisfiable([*fixed, self._changes <= count]))
         fixed.append(self._changes <= count)
         chosen = set()
