@@ -35,6 +35,7 @@ from mazurka.deadline import Deadline
 from mazurka.engines.running import INTERRUPTED, NO_MEMORY
 from mazurka.leeway import Leeway
 from mazurka.result import Result, Verdict
+from mazurka.strengthening.orders import ALL
 from mazurka.transforms import prepare
 
 if TYPE_CHECKING:
@@ -324,20 +325,27 @@ class _Search:
             raise AssertionError("a choice that was enough is not any more")
 
     def _reduced(self, choice: Choice) -> Choice:
-        """A choice that is enough, without what can be left out: fences first, then what is seq_cst."""
-        fences = [each for each in choice if self.sites[each[0]].order is None]
-        last = [each for each in choice if each[1] == "seq_cst"]
-        for group in (fences, last, choice):
-            choice = self._without(choice, sorted(each for each in group if each in choice))
+        """A choice that is enough, without what can be left out: what costs the most first, such as fences."""
+        costs = {
+            each: self.sites[each[0]].cost(ALL)
+            if self.sites[each[0]].order is None
+            else self._cost(choice) - self._cost(self._opened(choice, [each]))
+            for each in choice
+        }
+        for cost in sorted(set(costs.values()), reverse=True):
+            choice = self._without(choice, sorted(each for each in choice if costs[each] == cost))
         return choice
+
+    def _opened(self, choice: Choice, group: Iterable[Addition]) -> Choice:
+        """Without a group, and without what has all other promises."""
+        left_out = {each for number, promise in group for each in ((number, promise), (number, "seq_cst"))}
+        return frozenset(each for each in choice if each not in left_out)
 
     def _without(self, choice: Choice, group: Sequence[Addition]) -> Choice:
         """A choice that is enough, without as much of a group as can be left out."""
         if not group:
             return choice
-        # What is seq_cst has all other promises.
-        left_out = {*group, *((number, "seq_cst") for number, _ in group)}
-        smaller = choice - left_out
+        smaller = self._opened(choice, group)
         if smaller == choice or self._is_right(smaller):
             return smaller
         if len(group) == 1:

@@ -210,7 +210,7 @@ def test_every_option_but_files_has_a_key(here: Path) -> None:
             "[check\nraces",
             "mazurka.toml: not a TOML file: Expected ']' at the end of a table declaration (at line 1",
         ),
-        ("races = 1", "mazurka.toml: there is no command 'races'; tables are build, check, loops, "),
+        ("races = 1", "mazurka.toml: there is no command 'races'; tables are build, check, fences, loops, "),
         ("check = 1", "mazurka.toml: 'check' must be a table: write [check], and its options below it"),
         ("[chekc]\n", "mazurka.toml: there is no command 'chekc'"),
         (

@@ -70,7 +70,7 @@ def write(
         for change in proposal.changes:
             line(str(change))
             for hint in _hint(change):
-                line(f"  {hint}", "red" if hint.startswith("-") else "green")
+                line(f"  {hint}".rstrip(), {"-": "red", "+": "green"}.get(hint[0], ""))
     if found.verdict == "bug":
         line("")
         console.file.flush()
@@ -118,13 +118,11 @@ def _hint(change: Change) -> Iterator[str]:
             lines = [f"+ {outer}{{", *lines, f"+ {outer}}}"]
         yield from lines
         return
-    yield f"- {source}"
-    changed = edited(source, change)
-    if changed is not None:
-        yield f"+ {changed}"
+    changed = _edited(source, change)
+    yield from [f"  {source}"] if changed is None else [f"- {source}", f"+ {changed}"]
 
 
-def edited(source: str, change: Change) -> str | None:
+def _edited(source: str, change: Change) -> str | None:
     """A line with another order in it, if that stands there in so many words, once; of a compare-exchange, the one for
     success comes first."""
     start = max(change.column - 1, 0)

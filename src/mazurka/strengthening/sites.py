@@ -202,7 +202,9 @@ class _Finder:
         address = instruction.arguments[0] if isinstance(instruction, ins.Call) else getattr(instruction, "address", 0)
         if isinstance(address, ins.GlobalAddress) and address.offset == 0:
             variable = self.program.globals.get(address.name)
-            return variable.display or variable.name if variable is not None else None
+            type = self.program.debug_types.get(variable.debug_type or "") if variable is not None else None
+            if variable is not None and (type is None or type.kind not in ("struct", "union", "array")):
+                return variable.display or variable.name
         return None
 
     def fences(self) -> dict[Site, list[_Handle]]:
@@ -245,7 +247,10 @@ class _Finder:
                 yield self._fence(statement.first, file, "before", statement), _next(first[0], begin, local)
             if statement.last is not None and len(blocks) == 1:
                 block, end = code[0][0], max(number for _, number in code)
-                if not isinstance(block.instructions[end], ins.Terminator):
+                leaves = block.instructions[end]
+                if isinstance(leaves, ins.Jump):  # to what comes after the `if` or the round
+                    yield self._fence(statement.last, file, "after", statement), leaves
+                elif not isinstance(leaves, ins.Terminator):
                     yield self._fence(statement.last, file, "after", statement), _next(block, end + 1, local)
 
     def _fence(self, line: int, file: str, where: str, statement: Statement) -> Site:
