@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -16,6 +15,7 @@ from tests.oracle.axioms import Fence, Litmus, Operation
 from tests.oracle.litmus import LITMUS_TESTS
 from tests.oracle.litmus_generator import random_litmus
 from tests.oracle.strengthening import Wrong, random_wrong, simple, to_c, with_other_orders
+from tests.support.applying import applied_to_text
 
 KNOWN = [simple(known.litmus) for known in LITMUS_TESTS]
 
@@ -31,23 +31,6 @@ def wrong_for(seed: int) -> Wrong:
             wrong = random_wrong(source, litmus, memory)
             if wrong is not None:
                 return wrong
-
-
-def applied_to_text(text: str, changes: Sequence[Change]) -> str:
-    """The program as its author would change it."""
-    lines = text.split("\n")
-    for change in sorted(changes, key=lambda change: (change.line, change.where == "after"), reverse=True):
-        if change.before is None:
-            at = change.line if change.where == "after" else change.line - 1
-            lines.insert(at, f"    atomic_thread_fence(memory_order_{change.after});")
-            continue
-        line = lines[change.line - 1]
-        found = list(re.finditer(r"(?:memory_order_|__ATOMIC_)(\w+)", line))
-        order = found[-1 if change.operation == "failing compare-exchange" else 0]
-        assert order[1].lower() == change.before
-        new = change.after if order[1].islower() else change.after.upper()
-        lines[change.line - 1] = line[: order.start(1)] + new + line[order.end(1) :]
-    return "\n".join(lines)
 
 
 def applied(wrong: Wrong, lines: dict[tuple[int, int], int], changes: Sequence[Change]) -> Wrong:
