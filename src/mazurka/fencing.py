@@ -33,7 +33,9 @@ from typing import TYPE_CHECKING, Any
 from mazurka import checking, options
 from mazurka.deadline import Deadline
 from mazurka.engines.running import INTERRUPTED, NO_MEMORY
+from mazurka.errors import InputError
 from mazurka.leeway import Leeway
+from mazurka.program.program import Program
 from mazurka.result import Result, Verdict
 from mazurka.strengthening.orders import ALL
 from mazurka.transforms import prepare
@@ -229,6 +231,8 @@ def _compiled(
 
     if isinstance(source, Compiled):
         return source
+    if isinstance(source, Program):
+        raise InputError("fences are proposed in terms of the source: give the files, not a Program made of them")
     arguments = [*compat_arguments(chosen["compat"]), *arguments]
     return compile_c(checking.file_list(source), compiler_arguments=arguments, cc=cc)
 

@@ -253,3 +253,9 @@ def test_several_of_them(here: Path) -> None:
     assert not found.more
     assert len(set(found.proposals)) == len(found.proposals) == 2
     assert {proposal.cost for proposal in found.proposals} == {18}
+
+
+def test_a_program_without_a_source() -> None:
+    program = mazurka.load("examples/queue.c")
+    with pytest.raises(mazurka.InputError, match="give the files"):
+        mazurka.fences(program)  # type: ignore[arg-type]

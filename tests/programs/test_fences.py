@@ -15,7 +15,7 @@ from tests.support.applying import applied_to_text
 
 COSTS = {"relaxed": 0, "acquire": 1, "consume": 1, "release": 1, "acq_rel": 2, "seq_cst": 4}
 NEW_FENCE = 5
-SHORT = ("message_flag.c", "message_fences.c", "spin_ttas.c", "store_buffering_fences.c", "spin_flag.cpp")
+SHORT = ("message_flag.c", "message_fences.c", "spin_ttas.c", "store_buffering_fences.c")
 WEAKENED = [
     variant
     for variant in VARIANTS

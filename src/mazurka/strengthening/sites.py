@@ -134,15 +134,15 @@ class _Finder:
         for function in self.own:
             passed_on = bool(self.parameters[function.name])  # what is not known here is known to callers
             for instruction, block in _outside_of_sections(function):
-                if _is_in_source(instruction.location):
-                    chosen = _is_chosen(function, block, instruction)
-                    named = self._named(instruction, passed_on)
-                    if chosen and named and not passed_on:
+                named = self._named(instruction, passed_on) if _is_in_source(instruction.location) else []
+                if named and _is_chosen(function, block, instruction):
+                    if not passed_on:
                         self._note_computed(instruction)
-                    for operation, order, handle in () if chosen else named:
-                        site = self._site(instruction, operation, order)
-                        if site.missing:
-                            found.setdefault(site, []).append(handle)
+                    continue
+                for operation, order, handle in named:
+                    site = self._site(instruction, operation, order)
+                    if site.missing:
+                        found.setdefault(site, []).append(handle)
         return dict(sorted(found.items(), key=lambda item: _place(item[0])))
 
     def _named(self, instruction: Instruction, passed_on: bool) -> list[tuple[str, Ordering, _Handle]]:
