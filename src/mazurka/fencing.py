@@ -181,7 +181,10 @@ def fences(
     def check(**other: Any) -> Result:
         """The program as it is."""
         asked = {**judging, **leeway, "timeout": _left(deadline), **other}
-        return checking.check(compiled, program_arguments=program_arguments, **asked)
+        checked = checking.check(compiled, program_arguments=program_arguments, **asked)
+        if checked.reason == INTERRUPTED and other:
+            raise KeyboardInterrupt
+        return checked
 
     result = check()
     search = _Search(deadline, judging, start, progress)
@@ -202,12 +205,17 @@ def fences(
         return found("verified" if result.verdict is Verdict.OK else "bug", interleaving=True)
     try:
         search.load(compiled, program_arguments, options.picked(Leeway, chosen))
-        strongest = search.strongest()
+        strongest = search.with_orders()
+        if strongest is None:
+            # Whatever orders there are, interleavings are among the executions; data races may not be among what is
+            # wrong with them.
+            in_order = check(memory="sc", races="warn" if races == "error" else races)
+            if in_order.verdict is Verdict.BUG:
+                return found("bug", in_order, interleaving=True)
+            strongest = search.with_everything()
         if strongest.verdict is Verdict.BUG:
-            in_order = check(memory="sc")
-            shows = in_order.verdict is Verdict.BUG
             # (A schedule of another program than the one that was given is of no use.)
-            return found("bug", in_order if shows else replace(strongest, schedule=None), interleaving=shows)
+            return found("bug", replace(strongest, schedule=None))
         if strongest.verdict is Verdict.INCOMPLETE:
             raise _Stopped(f"the check with everything as strong as it can be was not complete: {_why(strongest)}")
         if result.verdict is Verdict.OK and search.only_known(result):
@@ -279,17 +287,20 @@ class _Search:
         assert self.strengthenable is not None
         return self.strengthenable.sites
 
-    def strongest(self) -> Result:
-        """The check with everything as strong as it can be, which knows of the data races that no order removes. If
-        nothing is wrong with all orders that strong, there is no need for fences."""
-        everything = self._everything()
-        without_fences = frozenset(each for each in everything if self.sites[each[0]].order is not None)
-        for choice in (without_fences, everything):
-            result = self._check(choice)
-            if choice == everything or (result.verdict is Verdict.OK and not result.races):
-                break
-        self.known_races = {race.identity for race in result.races}
-        self.enough = [choice]
+    def with_orders(self) -> Result | None:
+        """The check with all orders as strong as they can be, if nothing is wrong then: there is no need for fences."""
+        choice = frozenset(each for each in self._everything() if self.sites[each[0]].order is not None)
+        result = self._check(choice)
+        if result.verdict is not Verdict.OK or result.races:
+            return None
+        self.enough, self.known_races = [choice], set()
+        return result
+
+    def with_everything(self) -> Result:
+        """The check with everything as strong as it can be, which knows of the data races that no order removes."""
+        choice = self._everything()
+        result = self._check(choice)
+        self.enough, self.known_races = [choice], {race.identity for race in result.races}
         return result
 
     def only_known(self, result: Result) -> bool:
