@@ -9,7 +9,7 @@ namespace mazurka {
 
 // Coherence and atomicity hold by how events are added: see `counts_for`, and the explorer.
 bool is_consistent_c11(const Graph& graph, Node added) {
-    return are_sections_in_order(graph, added, Graph::known) && is_psc_acyclic(graph, Graph::known, true);
+    return are_sections_in_order(graph, added, Graph::known) && is_psc_acyclic(graph, added, Graph::known, true);
 }
 
 bool is_ordered_c11(const Graph& graph, Node first, Node second) {

@@ -1,6 +1,8 @@
 #include "graphs/fences.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 #include <vector>
 
 #include "graphs/models.hpp"
@@ -10,84 +12,64 @@ namespace mazurka {
 
 namespace {
 
+// Looks for a circle in `psc` by way of an event that was added last. There was none without it, and nothing comes
+// after it by happens-before: so a circle leaves it, or a fence before it, for what is newer than the event in its
+// cell, and comes back. From there on, `scb` leads to events; those that are seq_cst lead on, and so do fences, by what
+// comes before or after them. Each event is left once.
 class Psc {
 public:
-    Psc(const Graph& graph, Graph::Clock before, bool accesses) : graph_(graph), before_(before), accesses_(accesses) {
-        for (Node node = 0; node < graph.size(); ++node) {
-            const GraphEvent& event = graph[node];
-            if (event.kind == EventKind::fence) {
-                if (event.ordering != Ordering::seq_cst) continue;
-                ordered_.push_back(node);
-                is_fenced_ = true;
-            } else if (accesses && !event.whole && is_access(node) &&
-                       graph.parts(node)[0].ordering == Ordering::seq_cst) {
-                ordered_.push_back(node);
-            }
-        }
-    }
+    Psc(const Graph& graph, Graph::Clock before, bool accesses, Node added)
+        : graph_(graph), before_(before), accesses_(accesses), added_(added), buffers_(buffers()) {}
 
     bool is_acyclic() {
-        if (ordered_.size() < 2) return true;
-        prepare();
-        const std::size_t count = ordered_.size();
-        std::vector<std::vector<u32>> after(count);
-        for (u32 i = 0; i < count; ++i)
-            for (u32 j = 0; j < count; ++j)
-                if (i != j && is_related(ordered_[i], ordered_[j])) after[i].push_back(j);
-        // 0: not met, 1: on the way, 2: done
-        std::vector<u8> state(count, 0);
-        for (u32 i = 0; i < count; ++i)
-            if (state[i] == 0 && finds_circle(i, after, state)) return false;
-        return true;
+        if (!is_access(added_)) return true;
+        const bool counts = is_ordered_access(added_);
+        const bool fenced = std::ranges::any_of(graph_.strong_fences(), [&](Node fence) { return hb(fence, added_); });
+        if (!counts && !fenced) return true;
+        const Part& part = graph_.parts(added_)[0];
+        const u32 place = place_of(added_);
+        if (place == graph_.newest(part.cell)) return true;
+        buffers_.clear(graph_);
+        if (accesses_) {
+            arrive_at_newer(part.cell, place);
+            go_on();
+            if (found_ || (counts && buffers_.met[added_] != 0)) return false;
+        }
+        if (fenced) {
+            look_for_fences(added_, place);
+            go_on();
+        }
+        return !found_;
     }
 
 private:
-    using Positioned = std::pair<Node, Standing>;
+    // Made once in a thread.
+    struct Buffers {
+        std::vector<u8> met;                     // by nodes: `scb` leads there, ...
+        std::vector<u8> left;                    // ... and it was gone on from there
+        std::vector<u8> reached;                 // by fences
+        std::vector<Node> waiting;               // to be left, ...
+        std::vector<Node> fences;                // ... also by what comes after them
+        std::vector<u32> newer_than;             // by cells: all newer writes are met
+        std::vector<u32> standing;               // by cells: whoever stands higher has been asked for fences
+        std::array<u32, max_slots> met_from;     // by threads: all events from this one on are met, ...
+        std::array<u32, max_slots> fenced_from;  // ... or come after a fence that is reached
 
-    // What is asked again and again of each node: its place in the order of writes, and where its thread goes next, and
-    // has come from, to do something elsewhere. A thread comes from its creation, which is `starts` if nothing else.
-    struct About {
-        u32 place = 0;
-        Node next = nobody;
-        Node last = nobody;
-        Node starts = nobody;
+        void clear(const Graph& graph) {
+            met.assign(graph.size(), 0);
+            left.assign(graph.size(), 0);
+            reached.assign(graph.strong_fences().size(), 0);
+            waiting.clear();
+            fences.clear();
+            newer_than.assign(graph.cells().size(), ~u32{0});
+            standing.assign(graph.cells().size(), ~u32{0});
+            met_from.fill(~u32{0});
+            fenced_from.fill(~u32{0});
+        }
     };
-
-    void prepare() {
-        about_.resize(graph_.size());
-        for (const Cell& cell : graph_.cells())
-            for (u32 i = 0; i < cell.writes.size(); ++i) about_[cell.writes[i]].place = i + 1;
-        for (Node node = 0; node < graph_.size(); ++node) {
-            if (!is_event(node)) continue;
-            About& about = about_[node];
-            about.next = next_elsewhere(node);
-            about.last = last_elsewhere(node);
-            if (about.last == nobody) about.starts = graph_.created_by(graph_[node].thread);
-            if (!is_access(node)) continue;
-            const Part& part = graph_.parts(node)[0];
-            if (!part.writes) about.place = part.source == initially ? 0 : about_[part.source].place;
-            if (!is_fenced_) continue;
-            standings_.push_back({node, {part.cell, about.place, !part.writes}});
-        }
-    }
-
-    static bool finds_circle(u32 start, const std::vector<std::vector<u32>>& after, std::vector<u8>& state) {
-        std::vector<std::pair<u32, std::size_t>> way{{start, 0}};
-        state[start] = 1;
-        while (!way.empty()) {
-            const u32 at = way.back().first;
-            const std::size_t next = way.back().second++;
-            if (next == after[at].size()) {
-                state[at] = 2;
-                way.pop_back();
-            } else if (const u32 to = after[at][next]; state[to] == 1) {
-                return true;
-            } else if (state[to] == 0) {
-                state[to] = 1;
-                way.emplace_back(to, 0);
-            }
-        }
-        return false;
+    static Buffers& buffers() {
+        thread_local Buffers all;
+        return all;
     }
 
     bool is_access(Node node) const {
@@ -98,84 +80,156 @@ private:
     bool is_event(Node node) const {
         return graph_[node].kind != EventKind::local && graph_[node].kind != EventKind::choice;
     }
-    bool is_fence(Node node) const { return graph_[node].kind == EventKind::fence; }
+    bool is_ordered_access(Node node) const {
+        return accesses_ && !graph_[node].whole && is_access(node) &&
+               graph_.parts(node)[0].ordering == Ordering::seq_cst;
+    }
     bool hb(Node x, Node y) const { return x != y && graph_.is_before(x, y, before_); }
-    bool hb_or_same(Node x, Node y) const { return graph_.is_before(x, y, before_); }
     bool same_place(Node x, Node y) const {
         return is_access(x) && is_access(y) && graph_.parts(x)[0].cell == graph_.parts(y)[0].cell;
     }
-    bool in_program_order(Node x, Node y) const {
-        return graph_[x].thread == graph_[y].thread && graph_[x].index < graph_[y].index;
+    // Of an access: of the write that it is or reads from.
+    u32 place_of(Node node) const {
+        const Part& part = graph_.parts(node)[0];
+        return graph_.place_of(part.writes ? node : part.source, part.cell);
     }
 
-    // The next event of the thread that is about another place, and the last one before.
-    Node next_elsewhere(Node x) const {
-        const std::vector<Node>& mine = graph_.of_thread(graph_[x].thread);
-        for (u32 i = graph_[x].index; i < mine.size(); ++i)
-            if (is_event(mine[i]) && !same_place(x, mine[i])) return mine[i];
-        return nobody;
+    void go_on() {
+        while (!found_ && !(buffers_.waiting.empty() && buffers_.fences.empty())) {
+            if (!buffers_.fences.empty()) {
+                const Node fence = buffers_.fences.back();
+                buffers_.fences.pop_back();
+                leave_fence(fence);
+            } else {
+                const Node node = buffers_.waiting.back();
+                buffers_.waiting.pop_back();
+                leave(node);
+            }
+        }
     }
-    Node last_elsewhere(Node y) const {
-        const std::vector<Node>& mine = graph_.of_thread(graph_[y].thread);
-        for (u32 i = graph_[y].index - 1; i-- > 0;)
-            if (is_event(mine[i]) && !same_place(y, mine[i])) return mine[i];
-        return nobody;
+
+    // By `scb`.
+    void arrive(Node node) {
+        if (std::exchange(buffers_.met[node], 1) != 0) return;
+        if (is_ordered_access(node)) buffers_.waiting.push_back(node);
+        reach_fences(node);
+    }
+    // All fences that are this event or come after it.
+    void reach_fences(Node node) {
+        const std::vector<Node>& fences = graph_.strong_fences();
+        for (std::size_t i = 0; i < fences.size(); ++i) {
+            if (buffers_.reached[i] != 0 || !graph_.is_before(node, fences[i], before_)) continue;
+            buffers_.reached[i] = 1;
+            buffers_.fences.push_back(fences[i]);
+            found_ |= hb(fences[i], added_);
+        }
+    }
+
+    // [F] ; hb? before `scb`, and [F] ; hb ; (eco ; hb)? ; [F].
+    void leave_fence(Node fence) {
+        reach_fences(fence);
+        for (Slot thread = 0; thread < graph_.stride(); ++thread) {
+            const std::vector<Node>& nodes = graph_.of_thread(thread);
+            const u32 first = first_after(nodes, fence);
+            const u32 end = std::min(buffers_.fenced_from[thread], static_cast<u32>(nodes.size()));
+            buffers_.fenced_from[thread] = std::min(buffers_.fenced_from[thread], first);
+            for (u32 i = first; i < end; ++i) {
+                if (!is_event(nodes[i])) continue;
+                if (accesses_) leave(nodes[i]);
+                if (is_access(nodes[i])) look_for_fences(nodes[i], place_of(nodes[i]));
+            }
+        }
+    }
+
+    // What is ahead of an access at this place in extended coherence order, and the fences that come after that.
+    void look_for_fences(Node node, u32 place) {
+        const Part& part = graph_.parts(node)[0];
+        const u32 standing = 2 * place + (part.writes ? 0 : 1);
+        u32& lowest = buffers_.standing[part.cell];
+        if (standing >= lowest) return;
+        const u32 before = std::exchange(lowest, standing);
+        const Cell& cell = graph_.cells()[part.cell];
+        const auto is_new = [&](u32 other) { return other > standing && other <= before; };
+        for (u32 i = place; i < cell.writes.size(); ++i)
+            if (is_new(2 * (i + 1)) && is_access(cell.writes[i])) reach_fences(cell.writes[i]);
+        for (const Node reader : cell.readers)
+            if (is_access(reader) && is_new(2 * place_of(reader) + 1)) reach_fences(reader);
     }
 
     // scb = po ∪ po≠loc ; hb ; po≠loc ∪ hb|loc ∪ mo ∪ fr
-    bool scb(Node x, Node y) const {
-        if (in_program_order(x, y)) return true;
-        if (same_place(x, y)) {
-            if (hb(x, y)) return true;
-            if (x != y && graph_.parts(y)[0].writes && about_[x].place < about_[y].place) return true;
-        }
-        const Node from = about_[x].next, to = about_[y].last, start = about_[y].starts;
-        if (from == nobody) return false;
-        return to != nobody ? hb(from, to) : start != nobody && hb_or_same(from, start);
+    void leave(Node node) {
+        if (std::exchange(buffers_.left[node], 1) != 0) return;
+        const GraphEvent& event = graph_[node];
+        const std::vector<Node>& mine = graph_.of_thread(event.thread);
+        arrive_from(event.thread, event.index);
+        // Where the thread goes next to do something elsewhere. A seq_cst access of the same place goes there, too.
+        u32 next = event.index;
+        while (next < mine.size() &&
+               (!is_event(mine[next]) || (same_place(node, mine[next]) && !is_ordered_access(mine[next]))))
+            ++next;
+        if (next < mine.size() && !same_place(node, mine[next])) arrive_elsewhere(mine[next]);
+        if (!is_access(node)) return;
+        const u32 number = graph_.parts(node)[0].cell;
+        arrive_at_newer(number, place_of(node));
+        const Cell& cell = graph_.cells()[number];
+        if ((cell.threads & ~(u64{1} << event.thread)) == 0) return;
+        for (std::size_t i = cell.readers.size(); i-- > 0 && cell.readers[i] > node;)
+            if (is_access(cell.readers[i]) && hb(node, cell.readers[i])) arrive(cell.readers[i]);
     }
 
-    bool is_related(Node first, Node second) {
-        if (accesses_ && base(first, second)) return true;
-        if (!is_fence(first) || !is_fence(second)) return false;
-        if (hb(first, second)) return true;
-        for (const auto& [x, at] : standings_)
-            if (hb(first, x))
-                for (const auto& [y, there] : standings_)
-                    if (hb(y, second) && comes_before(at, there)) return true;
-        return false;
+    // From an event that is about another place than the one before it.
+    void arrive_elsewhere(Node from) {
+        for (Slot thread = 0; thread < graph_.stride(); ++thread) {
+            const std::vector<Node>& nodes = graph_.of_thread(thread);
+            if (thread == graph_[from].thread || nodes.empty()) continue;
+            const Node creation = graph_.created_by(thread);
+            const bool is_started = creation != nobody && graph_.is_before(from, creation, before_);
+            const auto start = is_started ? std::ranges::upper_bound(nodes, creation) : nodes.end();
+            const auto first_started = static_cast<u32>(start - nodes.begin());
+            u32 first = first_after(nodes, from);
+            while (first < nodes.size() && !is_event(nodes[first])) ++first;
+            // What is about another place than the first one.
+            u32 other = first + 1;
+            const u32 end = std::min({buffers_.met_from[thread], first_started, static_cast<u32>(nodes.size())});
+            while (other < end && (!is_event(nodes[other]) || same_place(nodes[first], nodes[other]))) ++other;
+            arrive_from(thread, std::min(other, first_started));
+        }
     }
 
-    // ([E] ∪ [F] ; hb?) ; scb ; ([E] ∪ hb? ; [F])
-    bool base(Node first, Node second) const {
-        if (scb(first, second)) return true;
-        const bool from_fence = is_fence(first), to_fence = is_fence(second);
-        if (!from_fence && !to_fence) return false;
-        for (Node x = 0; x < graph_.size(); ++x) {
-            if (x != first && !(from_fence && hb(first, x))) continue;
-            if (!is_event(x)) continue;
-            if (!to_fence) {
-                if (scb(x, second)) return true;
-                continue;
-            }
-            for (Node y = 0; y < graph_.size(); ++y)
-                if (is_event(y) && hb_or_same(y, second) && x != y && scb(x, y)) return true;
-        }
-        return false;
+    // Where the events of a thread begin that come after this one, or are it.
+    u32 first_after(const std::vector<Node>& nodes, Node node) const {
+        const auto is_earlier = [&](Node other) { return !graph_.is_before(node, other, before_); };
+        return static_cast<u32>(std::ranges::partition_point(nodes, is_earlier) - nodes.begin());
+    }
+    void arrive_from(Slot thread, u32 first) {
+        const std::vector<Node>& nodes = graph_.of_thread(thread);
+        const u32 end = std::min(buffers_.met_from[thread], static_cast<u32>(nodes.size()));
+        if (first >= end) return;
+        buffers_.met_from[thread] = first;
+        for (u32 i = first; i < end; ++i)
+            if (is_event(nodes[i])) arrive(nodes[i]);
+    }
+    void arrive_at_newer(u32 number, u32 place) {
+        const std::vector<Node>& writes = graph_.cells()[number].writes;
+        const u32 end = std::min(buffers_.newer_than[number], static_cast<u32>(writes.size()));
+        if (place >= end) return;
+        buffers_.newer_than[number] = place;
+        for (u32 i = place; i < end; ++i)
+            if (is_access(writes[i])) arrive(writes[i]);
     }
 
     const Graph& graph_;
     Graph::Clock before_;
     bool accesses_;
-    std::vector<Node> ordered_;
-    bool is_fenced_ = false;  // there are such fences
-    std::vector<About> about_;
-    std::vector<Positioned> standings_;
+    Node added_;
+    Buffers& buffers_;
+    bool found_ = false;  // a fence before the event that was added
 };
 
 }  // namespace
 
-bool is_psc_acyclic(const Graph& graph, Graph::Clock before, bool accesses) {
-    return Psc(graph, before, accesses).is_acyclic();
+bool is_psc_acyclic(const Graph& graph, Node added, Graph::Clock before, bool accesses) {
+    return Psc(graph, before, accesses, added).is_acyclic();
 }
 
 bool are_sections_in_order(const Graph& graph, Node added, Graph::Clock before) {

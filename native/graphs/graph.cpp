@@ -137,6 +137,7 @@ Node Graph::push(GraphEvent event, std::span<const Part> parts, std::span<const 
             cell.writes.insert(cell.writes.begin() + place, node);
         }
         if (part.reads) cell.readers.push_back(node);
+        cell.threads |= u64{1} << events_[node].thread;
     }
     index(node);
     clocks_.resize(std::size_t{node + 1} * clocks_of_event * stride_, 0);
@@ -148,6 +149,7 @@ Node Graph::push(GraphEvent event, std::span<const Part> parts, std::span<const 
 void Graph::index(Node node) {
     const GraphEvent& event = events_[node];
     of_thread_[event.thread].push_back(node);
+    if (event.kind == EventKind::fence && event.ordering == Ordering::seq_cst) strong_fences_.push_back(node);
     creations_before_.push_back(static_cast<u32>(creations_.size()));
     for (const LocalAct& act : event.acts)
         creations_.emplace_back(act.created, std::exchange(created_by_[act.created], node));
@@ -161,6 +163,7 @@ void Graph::pop() {
         if (part.reads) cell.readers.pop_back();
     }
     of_thread_[events_[node].thread].pop_back();
+    if (!strong_fences_.empty() && strong_fences_.back() == node) strong_fences_.pop_back();
     for (; creations_.size() > creations_before_.back(); creations_.pop_back())
         created_by_[creations_.back().first] = creations_.back().second;
     creations_before_.pop_back();
@@ -229,6 +232,7 @@ void Graph::save(Saved& into) const {
 
 void Graph::clear() {
     for (std::vector<Node>& nodes : of_thread_) nodes.clear();
+    strong_fences_.clear();
     for (Cell& cell : cells_) {
         cell.writes.clear();
         cell.readers.clear();
@@ -272,6 +276,7 @@ void Graph::keep_only(const std::vector<bool>& keeps) {
         cell.readers.clear();
     }
     for (std::vector<Node>& nodes : of_thread_) nodes.clear();
+    strong_fences_.clear();
     created_by_ = filled();
     creations_.clear();
     creations_before_.clear();

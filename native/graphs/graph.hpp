@@ -95,6 +95,7 @@ struct Cell {
     bool sectioned = false;
     bool atomic = false;     // atomic accesses touch it as a whole
     bool used = false;       // by what is no section
+    u64 threads = 0;         // that have ever touched it
     bool changes = false;    // it is ever written, ...
     bool relied_on = false;  // ... or something was left out since it is not
 };
@@ -119,6 +120,8 @@ public:
     // The events of a thread, in program order.
     const std::vector<Node>& of_thread(Slot thread) const { return of_thread_[thread]; }
     Node last_of(Slot thread) const { return of_thread_[thread].empty() ? nobody : of_thread_[thread].back(); }
+    // Fences that are seq_cst, in the order of nodes.
+    const std::vector<Node>& strong_fences() const { return strong_fences_; }
     // What comes directly before the next event of a thread: its last one, or the creation of the thread.
     Node before_next(Slot thread) const {
         const Node last = last_of(thread), created = created_by_[thread];
@@ -232,6 +235,7 @@ private:
     std::vector<u32> clocks_;
     u32 stride_ = 4;
     std::array<std::vector<Node>, max_slots> of_thread_;
+    std::vector<Node> strong_fences_;
     std::array<Node, max_slots> created_by_ = filled();
     std::vector<std::pair<Slot, Node>> creations_;           // what `created_by_` was before, for each creation
     std::vector<u32> creations_before_;                      // by events: how many there were

@@ -8,7 +8,7 @@ namespace mazurka {
 
 // Coherence and atomicity hold by how events are added: see `counts_for`, and the explorer.
 bool is_consistent_ra(const Graph& graph, Node added) {
-    return are_sections_in_order(graph, added, Graph::past) && is_psc_acyclic(graph, Graph::past, false);
+    return are_sections_in_order(graph, added, Graph::past) && is_psc_acyclic(graph, added, Graph::past, false);
 }
 
 bool is_ordered_ra(const Graph& graph, Node first, Node second) { return graph.is_before(first, second, Graph::past); }
