@@ -33,7 +33,7 @@ from tests.oracle.generator import (
     random_shape,
 )
 from tests.oracle.litmus import LITMUS_TESTS, Known
-from tests.oracle.litmus_generator import BITS, random_litmus, to_program
+from tests.oracle.litmus_generator import BITS, random_fenced_litmus, random_litmus, to_program
 from tests.oracle.oracle import Graph, Oracle
 from tests.oracle.races import Races, Site
 from tests.programs.test_programs import CORPUS, Expectation
@@ -126,6 +126,18 @@ def test_random_litmus_tests() -> None:
 def test_many_random_litmus_tests(chunk: int) -> None:
     for seed in range(300 + 1000 * chunk, 300 + 1000 * (chunk + 1)):
         compare_with_axioms(random_litmus(random.Random(seed)), random.Random(seed))
+
+
+def test_random_litmus_tests_with_fences() -> None:
+    for seed in range(100):
+        compare_with_axioms(random_fenced_litmus(random.Random(seed)), random.Random(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(10))
+def test_many_random_litmus_tests_with_fences(chunk: int) -> None:
+    for seed in range(100 + 1000 * chunk, 100 + 1000 * (chunk + 1)):
+        compare_with_axioms(random_fenced_litmus(random.Random(seed)), random.Random(seed))
 
 
 # ----------------------------------------------------------------------- everything else, by interleavings under sc

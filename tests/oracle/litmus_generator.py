@@ -58,6 +58,17 @@ def random_litmus(source: Random) -> Litmus:
     )
 
 
+def random_fenced_litmus(source: Random) -> Litmus:
+    """The same, but what orders it is mostly fences that are seq_cst, among accesses some of which are, too."""
+    plans = random_cycle(source) if source.random() < 0.6 else random_plans(source)
+    order_weights, kind_weights = source.choice([WEIGHTS[0], WEIGHTS[0], WEIGHTS[2], WEIGHTS[4]]), KIND_WEIGHTS[0]
+    fence_orders: list[Order] = ["seq_cst", "seq_cst", "seq_cst", source.choice(FENCE_ORDERS)]
+    fences, branches = source.choice([0.6, 0.9]), source.choice([0, 0, 0.2])
+    return Litmus(
+        tuple(_thread(source, plan, order_weights, kind_weights, fence_orders, fences, branches) for plan in plans)
+    )
+
+
 def random_plans(source: Random) -> list[Plan]:
     """Anything."""
     count = source.choice([2, 2, 3, 3, 4])
