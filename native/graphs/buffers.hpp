@@ -34,7 +34,9 @@ public:
     }
 
     bool returns(Node start) const {
-        return Walk(graph_.size()).returns(graph_, start, [&](Node node, auto visit) { each_after(node, visit); });
+        return Walk(graph_.size())
+            .returns(
+                graph_, start, [&](Node node, auto visit) { each_after(node, visit); }, [](Node) { return false; });
     }
 
 private:

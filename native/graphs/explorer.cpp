@@ -242,6 +242,7 @@ bool GraphExploration::go_on(Slot thread, bool enabled, const Todo* given) {
     for (u32 i = begin; i < decisions_.size(); ++i) {
         const Decision decision = decisions_[i];
         const bool is_given = given != nullptr && i == begin;
+        if (is_given && !enabled && i + 1 == decisions_.size()) return false;
         const std::size_t before = todo_.size();
         if (!is_given) offer(thread, decision);
         if (!is_awake(thread, i + 1, false)) return false;

@@ -234,8 +234,22 @@ bool is_psc_acyclic(const Graph& graph, Node added, Graph::Clock before, bool ac
 
 bool are_sections_in_order(const Graph& graph, Node added, Graph::Clock before) {
     if (!graph[added].section) return true;
-    return !Walk(graph.size()).returns(graph, added, [&](Node node, auto visit) {
-        each_section_after(graph, node, before, visit);
+    // By threads: what was met, and all sections after that, are met as far as here.
+    std::array<u32, max_slots> ends;
+    for (Slot thread = 0; thread < graph.stride(); ++thread)
+        ends[thread] = static_cast<u32>(graph.of_thread(thread).size());
+    const auto each = [&](Node node, auto visit) {
+        for (Slot thread = 0; thread < graph.stride(); ++thread) {
+            u32& end = ends[thread];
+            const std::vector<Node>& nodes = graph.of_thread(thread);
+            for (; end > 0 && graph.is_before(node, nodes[end - 1], before); --end)
+                if (nodes[end - 1] != node && graph[nodes[end - 1]].section) visit(nodes[end - 1]);
+        }
+        each_conflict(graph, node, true, visit);
+        each_of_section(graph, node, visit);
+    };
+    return !Walk(graph.size()).returns(graph, added, each, [&](Node node) {
+        return graph.is_before(node, added, before);
     });
 }
 

@@ -9,6 +9,14 @@
 
 namespace mazurka {
 
+// Calls `visit` with those who read from a write: later nodes, so that the others need not be looked at.
+template <class Visit>
+void each_reader(const Graph& graph, Node write, u32 cell, Visit visit) {
+    const std::vector<Node>& readers = graph.cells()[cell].readers;
+    for (std::size_t i = readers.size(); i-- > 0 && readers[i] > write;)
+        if (graph.part(readers[i], cell)->source == write) visit(readers[i]);
+}
+
 // Calls `visit` with the writes that an event comes before in modification order, or because it reads what they
 // overwrite; and, if `reads_from`, with those that read what it writes. Only the next write is told: the others follow.
 template <class Visit>
@@ -16,9 +24,7 @@ void each_conflict(const Graph& graph, Node node, bool reads_from, Visit visit) 
     for (const Part& part : graph.parts(node)) {
         if (part.writes) {
             if (const Node next = graph.write_after(node, part.cell); next != nobody) visit(next);
-            if (reads_from)
-                for (const Node reader : graph.cells()[part.cell].readers)
-                    if (reader != node && graph.part(reader, part.cell)->source == node) visit(reader);
+            if (reads_from) each_reader(graph, node, part.cell, visit);
         }
         if (part.reads) {
             const Node next = graph.write_after(part.source, part.cell);
@@ -54,9 +60,10 @@ public:
         return found;
     }
 
-    // Whether there is a way from an event, or from the section that it is part of, back to it.
-    template <class Each>
-    bool returns(const Graph& graph, Node start, Each each) {
+    // Whether there is a way from an event, or from the section that it is part of, back to it. There is one from
+    // whatever `leads_back`.
+    template <class Each, class LeadsBack>
+    bool returns(const Graph& graph, Node start, Each each, LeadsBack leads_back) {
         bool found = false;
         const bool section = graph[start].section;
         const auto is_start = [&](Node node) {
@@ -65,6 +72,7 @@ public:
         };
         const auto leave = [&](Node next) {
             if (met_[next] || is_start(next)) return;
+            found |= leads_back(next);
             met_[next] = true;
             waiting_.push_back(next);
         };

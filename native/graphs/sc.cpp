@@ -22,7 +22,9 @@ void each_after(const Graph& graph, Node node, Visit visit) {
 void each_after_sc(const Graph& graph, Node node, const Visit& visit) { each_after(graph, node, visit); }
 
 bool is_consistent_sc(const Graph& graph, Node added) {
-    return !Walk(graph.size()).returns(graph, added, [&](Node node, auto visit) { each_after(graph, node, visit); });
+    const auto leads_back = [&](Node node) { return graph.is_before(node, added, Graph::past); };
+    return !Walk(graph.size())
+                .returns(graph, added, [&](Node node, auto visit) { each_after(graph, node, visit); }, leads_back);
 }
 
 bool is_ordered_sc(const Graph& graph, Node first, Node second) {

@@ -108,8 +108,12 @@ bool GraphExploration::attempt(Slot thread, const Todo* given) {
         const auto look = [&](u32 number) {
             Cell& cell = graph_.cells()[number];
             if (!cell.writes.empty() || !cell.readers.empty() || cell.captured == beginning) return;
-            if (!again) machine_.rewind(mark_);
-            again = true;
+            // That is still there if the step only reads it.
+            const auto is_it = [&](const Part& part) { return part.cell == number; };
+            if (!again && (!is_there(cell) || !ended_.empty() || std::ranges::any_of(writes_, is_it))) {
+                machine_.rewind(mark_);
+                again = true;
+            }
             cell.captured = beginning;
             if (is_there(cell)) {
                 const Machine::Content content = machine_.content(cell.address, cell.size);
@@ -170,6 +174,7 @@ bool GraphExploration::attempt_newest(Slot thread, const Todo* given) {
     const bool gives = given != nullptr && given->kind != Todo::Kind::choose;
     const bool older = gives && given->source != newest_before(given->cell, graph_.size());
     if (divided_ || !section_ || (is_late(thread) && !older)) return enabled;
+    if (given != nullptr && begin + 1 >= decisions_.size()) return enabled;  // there is nothing else to be read
     for (bool again = true; again;) {
         again = false;
         for (u32 i = begin; i < decisions_.size() && !again; ++i) {
