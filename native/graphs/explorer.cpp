@@ -247,7 +247,8 @@ bool GraphExploration::go_on(Slot thread, bool enabled, const Todo* given) {
         if (!is_given) offer(thread, decision);
         if (!is_awake(thread, i + 1, false)) return false;
         if (!decision.chooses && !is_free(thread, decision.part.cell, decision.part.source)) return false;
-        if (!decide(thread, decision, is_given && revisits ? given->revisited.stamp : 0)) return false;
+        if (!decide(thread, decision, is_given && revisits ? given->revisited.stamp : 0, i >= consistent_from_))
+            return false;
         // Not enabled so far, it may be once there is something else to be read after that.
         const auto reads = [&](const Decision& later) { return !later.chooses && graph_.changes(later.part.cell); };
         if (is_given && !enabled && std::any_of(decisions_.begin() + i + 1, decisions_.end(), reads))
@@ -258,8 +259,8 @@ bool GraphExploration::go_on(Slot thread, bool enabled, const Todo* given) {
     return false;
 }
 
-// Add what a step reads or chooses. Whether that is possible.
-bool GraphExploration::decide(Slot thread, const Decision& decision, u64 stamp) {
+// Add what a step reads or chooses. Whether that is possible, unless this is `known`.
+bool GraphExploration::decide(Slot thread, const Decision& decision, u64 stamp, bool known) {
     GraphEvent made = event(thread, decision.chooses ? EventKind::choice : EventKind::read);
     made.stamp = stamp != 0 ? stamp : ++stamps_;
     made.choice = decision.choice;
@@ -271,7 +272,7 @@ bool GraphExploration::decide(Slot thread, const Decision& decision, u64 stamp) 
     }
     const bool newest = decision.part.source == newest_before(decision.part.cell, graph_.size());
     const Node node = push(std::move(made), {&decision.part, 1}, {});
-    return (newest && late) || is_consistent(options_.memory, graph_, node);
+    return known || (newest && late) || is_consistent(options_.memory, graph_, node);
 }
 
 bool GraphExploration::complete(Slot thread) {

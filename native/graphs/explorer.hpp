@@ -114,7 +114,7 @@ private:
         return last == nobody ? 0 : graph_[last].number;
     }
     bool go_on(Slot thread, bool enabled, const Todo* given);
-    bool decide(Slot thread, const Decision& decision, u64 stamp);
+    bool decide(Slot thread, const Decision& decision, u64 stamp, bool known);
     bool complete(Slot thread);
     bool write(Slot thread);
     bool suspend(Slot thread);
@@ -201,6 +201,7 @@ private:
     u32 step_ = 0;       // where the step begins in its thread
     bool section_ = false;
     std::vector<Decision> decisions_;
+    u32 consistent_from_ = 0;                     // those from here on can be added, if the first can
     std::vector<std::pair<u32, Node>> narrowed_;  // places where it does not read the newest, and what it reads there
     std::vector<Part> writes_;
     std::vector<u64> ended_;

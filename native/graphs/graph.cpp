@@ -10,10 +10,17 @@ bool Graph::find_cells(Address address, u32 size, bool atomic, std::vector<u32>&
     found.clear();
     const Address end = address + size;
     // Most accesses are to a cell of their own, which is a word of 8 bytes at most.
+    const auto is_it = [&](u32 cell) { return cells_[cell].address == address && cells_[cell].size == size; };
+    u32& latest = latest_[address / 8 % latest_.size()];
+    if (latest < cells_.size() && is_it(latest) && (!atomic || cells_[latest].atomic)) {
+        found.push_back(latest);
+        return true;
+    }
     for (const u32 cell : cell_at_[address / 8]) {
-        if (cells_[cell].address != address || cells_[cell].size != size) continue;
+        if (!is_it(cell)) continue;
         if (atomic && !std::exchange(cells_[cell].atomic, true)) atomics_.emplace_back(address, size);
         found.push_back(cell);
+        latest = cell;
         return true;
     }
     const auto add_boundary = [&](Address at) {
@@ -92,7 +99,7 @@ bool Graph::find_cells(Address address, u32 size, bool atomic, std::vector<u32>&
 
 void Graph::make_room(Slot threads) {
     if (threads <= stride_) return;
-    const u32 wider = std::max(2 * stride_, threads);
+    const u32 wider = (threads + 3) / 4 * 4;  // most of what is saved and restored are clocks
     clocks_ = widened(clocks_, stride_, wider);
     stride_ = wider;
 }
@@ -179,14 +186,11 @@ void Graph::compute_clocks(Node node) {
     const Node created = created_by_[event.thread];
     const bool first = last == nobody || (created != nobody && created > last && created < node);
     const Node before = first ? created : last;
-    for (const Clock which : {past, known, left, unacquired, fenced}) {
-        u32* const clock = row(node, which);
-        const bool inherits = before != nobody && which != left && (!first || which == past || which == known);
-        if (inherits)
-            std::copy_n(this->clock(before, which), stride_, clock);
-        else
-            std::fill_n(clock, stride_, 0);
-    }
+    // All but the last, `left`; the creator of a thread hands on only the first two.
+    const u32 inherited = before == nobody ? 0 : stride_ * (first ? unacquired : left);
+    u32* const clocks = row(node, past);
+    if (inherited != 0) std::copy_n(clock(before, past), inherited, clocks);
+    std::fill_n(clocks + inherited, stride_ * clocks_of_event - inherited, 0);
     row(node, past)[event.thread] = event.index;
     row(node, known)[event.thread] = event.index;
     if (event.kind == EventKind::fence) {

@@ -143,7 +143,7 @@ public:
 
     // Clocks: for each thread, how many of its events come before (or are) an event: by program order and reads-from
     // (`past`), or as far as that synchronises (`known`), by the rules of C.
-    enum Clock : u8 { past, known, left, unacquired, fenced };
+    enum Clock : u8 { past, known, unacquired, fenced, left };
     static constexpr u32 clocks_of_event = 5;
     const u32* clock(Node node, Clock which) const {
         return clocks_.data() + (std::size_t{node} * clocks_of_event + which) * stride_;
@@ -240,6 +240,7 @@ private:
     std::vector<std::pair<Slot, Node>> creations_;           // what `created_by_` was before, for each creation
     std::vector<u32> creations_before_;                      // by events: how many there were
     std::unordered_map<Address, std::vector<u32>> cell_at_;  // by words of 8 bytes
+    std::array<u32, 64> latest_{};                           // that were asked for, by what is left of words
     std::vector<Address> boundaries_;                        // where cells must end, sorted
     std::vector<std::pair<Address, u32>> atomics_;           // what atomic accesses touch, ...
     std::vector<std::pair<Address, u32>> torn_;              // ... but others touch only a part of, or more

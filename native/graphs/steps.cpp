@@ -168,6 +168,7 @@ bool GraphExploration::attempt(Slot thread, const Todo* given) {
 // The same, where a section that has read something older reads only what can come before it.
 bool GraphExploration::attempt_newest(Slot thread, const Todo* given) {
     narrowed_.clear();
+    consistent_from_ = ~u32{0};
     bool enabled = attempt(thread, given);
     const Node length = graph_.size();
     const auto begin = static_cast<u32>(graph_.partial(thread).size());
@@ -179,13 +180,14 @@ bool GraphExploration::attempt_newest(Slot thread, const Todo* given) {
         again = false;
         for (u32 i = begin; i < decisions_.size() && !again; ++i) {
             Decision decision = decisions_[i];
-            if (decide(thread, decision, 0) || (given != nullptr && i == begin)) continue;
+            // What is given is what it is.
+            if (decide(thread, decision, 0, given != nullptr && i == begin)) continue;
             u32 place = graph_.place_of(decision.part.source, decision.part.cell);
             bool possible = false;
             while (!possible && place > 0) {
                 graph_.pop_to(graph_.size() - 1);
                 decision.part.source = graph_.write_at(decision.part.cell, --place);
-                possible = decide(thread, decision, 0);
+                possible = decide(thread, decision, 0, false);
             }
             graph_.pop_to(length);
             synced_ = length;
@@ -197,6 +199,7 @@ bool GraphExploration::attempt_newest(Slot thread, const Todo* given) {
         graph_.pop_to(length);
         synced_ = length;
     }
+    consistent_from_ = begin + (given != nullptr ? 1 : 0);
     return enabled;
 }
 
