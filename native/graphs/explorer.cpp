@@ -24,6 +24,7 @@ void GraphExploration::run() {
         open_ = false;
         synced_ = 0;
         sleepers_ = 0;
+        displaces_ = false;
         most_steps_ = ~u64{0};
         disabled_ = {};
         finished_ = start() && explore();
@@ -237,6 +238,7 @@ bool GraphExploration::go_on(Slot thread, bool enabled, const Todo* given) {
         withdraw();
         // What it waits for comes after this write; if that is not the newest, it does so in another graph.
         graph_[given->source].displaced = given->revisited;
+        displaces_ = true;
         return given->source == newest_before(given->cell, graph_.size());
     }
     for (u32 i = begin; i < decisions_.size(); ++i) {
@@ -406,6 +408,7 @@ u32 GraphExploration::lowest_place(Slot thread, u32 cell) const {
 // Whether a read that was displaced may read from a write: from who has displaced it, or from who could have revisited
 // it after that, since the newest before is one from which it may have read.
 bool GraphExploration::is_free(Slot thread, u32 cell, Node source) const {
+    if (!displaces_) return true;
     const u32 index = graph_.next_index(thread);
     const std::vector<Node>& writes = graph_.cells()[cell].writes;
     for (const Node write : writes) {

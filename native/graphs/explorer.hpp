@@ -190,7 +190,8 @@ private:
     Machine::Mark start_ = 0;
     bool divided_ = false;  // cells turned out to be others: everything starts again
     std::array<Disabled, max_slots> disabled_;
-    u64 sleepers_ = 0;  // all threads that were ever asleep
+    u64 sleepers_ = 0;        // all threads that were ever asleep
+    bool displaces_ = false;  // some read was ever displaced
 
     bool leaving_ = false;  // the present step ends the process
     // of the present attempt

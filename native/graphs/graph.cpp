@@ -145,6 +145,7 @@ Node Graph::push(GraphEvent event, std::span<const Part> parts, std::span<const 
         }
         if (part.reads) cell.readers.push_back(node);
         cell.threads |= u64{1} << events_[node].thread;
+        cell.plain |= part.ordering == Ordering::plain;
     }
     index(node);
     clocks_.resize(std::size_t{node + 1} * clocks_of_event * stride_, 0);

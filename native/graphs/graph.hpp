@@ -96,6 +96,7 @@ struct Cell {
     bool atomic = false;     // atomic accesses touch it as a whole
     bool used = false;       // by what is no section
     u64 threads = 0;         // that have ever touched it
+    bool plain = false;      // by what is not atomic
     bool changes = false;    // it is ever written, ...
     bool relied_on = false;  // ... or something was left out since it is not
 };

@@ -198,6 +198,8 @@ void GraphExploration::note_races(Node node) {
     for (const Part& part : graph_.parts(node)) {
         const Cell& cell = graph_.cells()[part.cell];
         if (part.blind && part.reads) continue;
+        if ((cell.threads & ~(u64{1} << event.thread)) == 0 || (part.ordering != Ordering::plain && !cell.plain))
+            continue;
         const auto look = [&](Node other) {
             if (!graph_[graph_.step_of(other).back()].completes || graph_[other].thread == event.thread) return;
             const Node since = event.guarded ? before : node;
