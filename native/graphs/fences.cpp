@@ -173,8 +173,9 @@ private:
         arrive_at_newer(number, place_of(node));
         const Cell& cell = graph_.cells()[number];
         if ((cell.threads & ~(u64{1} << event.thread)) == 0) return;
-        for (std::size_t i = cell.readers.size(); i-- > 0 && cell.readers[i] > node;)
-            if (is_access(cell.readers[i]) && hb(node, cell.readers[i])) arrive(cell.readers[i]);
+        for (const Node reader :
+             std::ranges::subrange(std::ranges::upper_bound(cell.readers, node), cell.readers.end()))
+            if (is_access(reader) && hb(node, reader)) arrive(reader);
     }
 
     // From an event that is about another place than the one before it.

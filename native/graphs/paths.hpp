@@ -13,8 +13,8 @@ namespace mazurka {
 template <class Visit>
 void each_reader(const Graph& graph, Node write, u32 cell, Visit visit) {
     const std::vector<Node>& readers = graph.cells()[cell].readers;
-    for (std::size_t i = readers.size(); i-- > 0 && readers[i] > write;)
-        if (graph.part(readers[i], cell)->source == write) visit(readers[i]);
+    for (std::size_t i = readers.size(); i > 0 && readers[i - 1] > write; --i)
+        if (graph.part(readers[i - 1], cell)->source == write) visit(readers[i - 1]);
 }
 
 // Calls `visit` with the writes that an event comes before in modification order, or because it reads what they
