@@ -36,7 +36,7 @@ SIZES = {
     "indexer": 16,
     "dispatcher": 5,
     "poke": 10,
-    "length-param": 1024,
+    "length-param": 8196,
 }
 
 
