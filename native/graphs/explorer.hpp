@@ -161,6 +161,15 @@ private:
     void note_race(Node first, Node second, u32 cell);
     void note_races_in_vain(Slot thread);
     void note_lives(Node node);
+    void count_failures();
+    static BugKey key_of(const Failure& failure);
+    BugKey key_of(Node user, Node end, Fault fault) const;
+    template <class Visit>
+    void each_late_use(Node end, Visit visit) const;
+    // Whether a use of an object comes before its end, though that is not known to the thread that ends it.
+    bool is_surely_before(Node user, Node end) const {
+        return graph_.is_before(user, end, Graph::past) || is_ordered(options_.memory, graph_, user, end);
+    }
     void note_limit(Fault fault, Slot thread);
     std::vector<Step> schedule(const std::vector<bool>& only, bool whole = false) const;
     std::vector<Step> schedule(const std::vector<Node>& ends, bool whole = false) const;

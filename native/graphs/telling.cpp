@@ -27,9 +27,7 @@ bool GraphExploration::note_step(Node last) {
             only[node] =
                 std::ranges::any_of(goals, [&](Node goal) { return graph_.is_before(node, goal, Graph::past); });
         report(Ending::failure, thread, failure.fault, schedule(only));
-        BugKey key{Ending::failure, failure.fault, {}};
-        for (const u32 frame : failure.frames) key.places.emplace_back(0, frame);
-        sighting(std::move(key), thread, schedule(only));
+        sighting(key_of(failure), thread, schedule(only));
     }
     bool goes_on = options_.keep_going || !results_.bug;
     const auto is_step = [](const GraphEvent& event) { return event.completes && event.kind != EventKind::fence; };
@@ -251,31 +249,66 @@ void GraphExploration::note_race(Node first, Node second, u32 cell) {
     results_.races.push_back(std::move(race));
 }
 
-// Whoever uses an object whose life ends, and is not known to have done so before, may do so after; or else nothing but
-// weak accesses say that it was before, which is a data race.
-void GraphExploration::note_lives(Node node) {
-    for (const u64 object : graph_[node].ended) {
+// What tells a failure apart from others; and a use of an object that nothing orders before its end.
+BugKey GraphExploration::key_of(const Failure& failure) {
+    BugKey key{Ending::failure, failure.fault, {}};
+    for (const u32 frame : failure.frames) key.places.emplace_back(0, frame);
+    return key;
+}
+
+BugKey GraphExploration::key_of(Node user, Node end, Fault fault) const {
+    return {Ending::failure, fault, {{0, graph_[user].site}, {0, graph_[end].site}}};
+}
+
+// Calls `visit` with those who use an object whose life an event ends, before that in the graph, and are not known to
+// have done so before; and with the cell.
+template <class Visit>
+void GraphExploration::each_late_use(Node end, Visit visit) const {
+    for (const u64 object : graph_[end].ended)
         for (u32 cell = 0; cell < graph_.cells().size(); ++cell) {
             const Cell& place = graph_.cells()[cell];
             if (object_of(place.address) != object) continue;
-            const bool on_heap = machine_.object(place.address)->kind == ObjectKind::heap;
             const auto look = [&](Node user) {
-                const bool own = graph_[user].thread == graph_[node].thread;
-                if (own || !graph_[graph_.step_of(user).back()].completes) return;
-                if (graph_.is_before(user, node, Graph::known)) return;
-                if (on_heap && options_.races != Races::ignore) note_race(user, node, cell);
-                if (graph_.is_before(user, node, Graph::past) || is_ordered(options_.memory, graph_, user, node))
-                    return;
-                std::size_t at = 0;
-                const Fault fault = on_heap ? Fault::freed : Fault::returned;
-                report(Ending::failure, graph_[user].thread, fault, schedule_of(node, user, at));
-                BugKey key{Ending::failure, fault, {{0, graph_[user].site}, {0, graph_[node].site}}};
-                sighting(std::move(key), graph_[user].thread, schedule_of(node, user, at));
+                if (user > end || graph_[user].thread == graph_[end].thread) return;
+                if (!graph_[graph_.step_of(user).back()].completes) return;
+                if (!graph_.is_before(user, end, Graph::known)) visit(user, cell);
             };
             for (const Node write : place.writes) look(write);
             for (const Node reader : place.readers) look(reader);
         }
+}
+
+// Whoever uses an object whose life ends, and is not known to have done so before, may do so after; or else nothing but
+// weak accesses say that it was before, which is a data race.
+void GraphExploration::note_lives(Node node) {
+    each_late_use(node, [&](Node user, u32 cell) {
+        const bool on_heap = machine_.object(graph_.cells()[cell].address)->kind == ObjectKind::heap;
+        if (on_heap && options_.races != Races::ignore) note_race(user, node, cell);
+        if (is_surely_before(user, node)) return;
+        std::size_t at = 0;
+        const Fault fault = on_heap ? Fault::freed : Fault::returned;
+        report(Ending::failure, graph_[user].thread, fault, schedule_of(node, user, at));
+        sighting(key_of(user, node, fault), graph_[user].thread, schedule_of(node, user, at));
+    });
+}
+
+// At the end of an execution: it counts once for each failure that it shows.
+void GraphExploration::count_failures() {
+    std::set<Sighting*> shown;
+    const auto show = [&](const BugKey& key) {
+        const auto known = std::ranges::find(results_.bugs, key, &Sighting::key);
+        if (known != results_.bugs.end() && shown.insert(&*known).second) ++known->executions;
+    };
+    for (u64 rest = machine_.threads(); rest != 0; rest &= rest - 1) {
+        const auto thread = static_cast<Slot>(std::countr_zero(rest));
+        if (machine_.status(thread) == Status::failed && !is_limit(machine_.failure(thread).fault))
+            show(key_of(machine_.failure(thread)));
     }
+    for (Node node = 0; node < graph_.size(); ++node)
+        each_late_use(node, [&](Node user, u32 cell) {
+            const bool on_heap = machine_.object(graph_.cells()[cell].address)->kind == ObjectKind::heap;
+            if (!is_surely_before(user, node)) show(key_of(user, node, on_heap ? Fault::freed : Fault::returned));
+        });
 }
 
 void GraphExploration::note_end() {
@@ -320,6 +353,7 @@ void GraphExploration::note_end() {
         ++counts.beyond;
         if (machine_.failure().fault == Fault::too_many_instructions && counts.beyond >= most_beyond) most_steps_ = 0;
     }
+    count_failures();
     if (!machine_.failed() && found.ending) {
         report(*found.ending, found.thread, {}, steps);
         BugKey key{*found.ending, {}, {}};
