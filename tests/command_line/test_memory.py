@@ -196,11 +196,11 @@ def test_the_report_of_a_weak_bug(here: Path, capsys: pytest.CaptureFixture[str]
     assert lines[1].startswith("2 execution graphs of c11 explored")
     shown = " ".join(lines)
     assert "reads x = 0, written at the start; does not see x = 1 of step" in shown
-    (why,) = [line for line in lines if line.startswith("this cannot happen")]
+    (why,) = [line for line in lines if line.startswith("this execution cannot happen")]
     _, _, steps = why.partition(": ")
     reading, writing = (word for word in steps.split() if word.isdigit())
     what = f"step {reading} reads what step {writing} has overwritten"
-    assert why == f"this cannot happen under sequential consistency: {what}"
+    assert why == f"this execution cannot happen under sequential consistency: {what}"
     assert f"does not see x = 1 of step {writing}" in shown
     assert any(line.startswith(f"{reading} sb.c:20 ") for line in lines)
     assert any(line.startswith(f"{writing} sb.c:13 ") for line in lines)
@@ -242,7 +242,7 @@ def test_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = json.loads(out)
     assert (result["memory_model"], result["algorithm"], result["why_interleavings"]) == ("c11", "graphs", None)
     assert [order["line"] for order in result["weak_orders"]] == [13, 14, 19, 20]
-    assert result["trace"]["weak"].startswith("this cannot happen under sequential consistency")
+    assert result["trace"]["weak"].startswith("this execution cannot happen under sequential consistency")
     actions = [action for step in result["trace"]["steps"] for action in step["actions"] if action["overwritten"]]
     assert [(action["object"], action["read"]) for action in actions] == [("x", "0")]
     (write,) = actions[0]["overwritten"]["unseen"]

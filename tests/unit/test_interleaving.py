@@ -131,8 +131,8 @@ def test_a_weak_execution_says_so() -> None:
     reading = next(step for step in result.trace.steps if told in step.actions)
     assert told.text.endswith(f"= 0, written at the start; does not see {write.written} of step {write.step}")
     assert result.trace.weak == (
-        f"this cannot happen under sequential consistency: step {reading.step} reads what step {write.step} has "
-        "overwritten"
+        f"this execution cannot happen under sequential consistency: step {reading.step} reads what step "
+        f"{write.step} has overwritten"
     )
 
 
@@ -189,7 +189,10 @@ def test_memory_at_the_end_can_be_what_an_earlier_step_wrote(tmp_path: Path) -> 
     assert result.trace is not None
     told = [action.text for step in result.trace.steps for action in step.actions]
     assert "writes told = 1, which step 1 overwrites" in told
-    assert result.trace.weak == "this cannot happen under sequential consistency: step 1 overwrites what step 4 writes"
+    assert (
+        result.trace.weak
+        == "this execution cannot happen under sequential consistency: step 1 overwrites what step 4 writes"
+    )
     assert as_interleaving(lower(program), schedule) is None
     # Without what it says of the end, two goes on.
     assert mazurka.replay(file, replace(schedule, end=())).bug is None

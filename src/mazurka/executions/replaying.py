@@ -132,7 +132,8 @@ def _weak(
         f"step {shown(operations[earlier].step)} overwrites what step {shown(operations[later].step)} writes"
         for later, earlier in overwritten_at_end(operations, schedule).items()
     ]
-    return "this cannot happen under sequential consistency" + (f": {' and '.join(why[:_MOST_READS])}" if why else "")
+    found = "this execution cannot happen under sequential consistency"
+    return found + (f": {' and '.join(why[:_MOST_READS])}" if why else "")
 
 
 def _failure(done: Recording, failing: str | None) -> Failure | None:
