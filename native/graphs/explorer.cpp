@@ -34,11 +34,7 @@ void GraphExploration::run() {
 bool GraphExploration::start() {
     if (machine_.limited() && !machine_.failed()) note_limit(machine_.failure().fault, machine_.failure().thread);
     if (!machine_.failed()) return true;
-    const Failure& failure = machine_.failure();
-    report(Ending::failure, failure.thread, failure.fault, {});
-    BugKey key{Ending::failure, failure.fault, {}};
-    for (const u32 frame : failure.frames) key.places.emplace_back(0, frame);
-    sighting(std::move(key), failure.thread, {});
+    note_failures();
     if (options_.keep_going) return true;
     ++results_.counts.complete;
     progress_.show(results_.counts, 0);

@@ -156,6 +156,7 @@ private:
 
     // What is told.
     bool note_step(Node last);
+    void note_failures();
     void note_end();
     void note_races(Node node);
     void note_race(Node first, Node second, u32 cell);

@@ -15,31 +15,40 @@ bool GraphExploration::note_step(Node last) {
         for (const Node node : graph_.step_of(last)) note_races(node);
     note_lives(last);
     if (machine_.limited() && !machine_.failed()) note_limit(machine_.failure().fault, machine_.failure().thread);
-    const Slot thread = graph_[last].thread;
-    if (machine_.status(thread) == Status::failed && !is_limit(machine_.failure(thread).fault)) {
-        const Failure& failure = machine_.failure(thread);
-        // What it depends on; and the ends of objects, which may be why it fails.
-        std::vector<Node> goals{graph_.last_of(thread)};
-        for (Node node = 0; node < graph_.size(); ++node)
-            if (!graph_[node].ended.empty()) goals.push_back(node);
-        std::vector<bool> only(graph_.size());
-        for (Node node = 0; node < graph_.size(); ++node)
-            only[node] =
-                std::ranges::any_of(goals, [&](Node goal) { return graph_.is_before(node, goal, Graph::past); });
-        report(Ending::failure, thread, failure.fault, schedule(only));
-        sighting(key_of(failure), thread, schedule(only));
-    }
+    if (machine_.failed()) note_failures();
     bool goes_on = options_.keep_going || !results_.bug;
     const auto is_step = [](const GraphEvent& event) { return event.completes && event.kind != EventKind::fence; };
     if (goes_on && graph_.size() > options_.max_steps &&
         std::ranges::count_if(graph_.events(), is_step) > static_cast<i64>(options_.max_steps)) {
-        note_limit(Fault::too_many_steps, thread);
+        note_limit(Fault::too_many_steps, graph_[last].thread);
         ++counts.beyond;
         goes_on = false;
     }
     if (!goes_on) ++counts.complete;
     progress_.show(counts, graph_.size());
     return goes_on;
+}
+
+// All threads that have failed: whoever creates one has it go on to its first event, which it may not get to.
+void GraphExploration::note_failures() {
+    for (u64 rest = machine_.threads(); rest != 0; rest &= rest - 1) {
+        const auto thread = static_cast<Slot>(std::countr_zero(rest));
+        if (machine_.status(thread) != Status::failed || is_limit(machine_.failure(thread).fault)) continue;
+        BugKey key = key_of(machine_.failure(thread));
+        const bool known = std::ranges::find(results_.bugs, key, &Sighting::key) != results_.bugs.end();
+        if (known || results_.bugs.size() >= most_bugs) continue;
+        // What it depends on; and the ends of objects, which may be why it fails.
+        std::vector<Node> goals;
+        if (const Node before = graph_.before_next(thread); before != nobody) goals.push_back(before);
+        for (Node node = 0; node < graph_.size(); ++node)
+            if (!graph_[node].ended.empty()) goals.push_back(node);
+        std::vector<bool> only(graph_.size());
+        for (Node node = 0; node < graph_.size(); ++node)
+            only[node] =
+                std::ranges::any_of(goals, [&](Node goal) { return graph_.is_before(node, goal, Graph::past); });
+        report(Ending::failure, thread, machine_.failure(thread).fault, schedule(only));
+        sighting(std::move(key), thread, schedule(only));
+    }
 }
 
 void GraphExploration::report(Ending kind, Slot thread, Fault fault, std::vector<Step> steps) {

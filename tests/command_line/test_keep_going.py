@@ -222,3 +222,45 @@ def test_executions_that_are_cut_short_are_told_with_the_bugs(
     file.write_text(GOES_ON)
     assert cli.main(["check", str(file), "--engine", "stateless", "--keep-going", *options]) == 1
     assert f"of which {where} (" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("source", [FOUR_BUGS, INDEPENDENT])
+def test_graphs_count_as_interleavings_do(source: str, tmp_path: Path) -> None:
+    (path := tmp_path / "bugs.c").write_text(source)
+
+    def counted(**how: Any) -> dict[tuple[str, int | None], int | None]:
+        result = mazurka.check(path, memory="sc", keep_going=True, **how)
+        return {(found.bug.kind, found.bug.line): found.executions for found in result.bugs}
+
+    assert counted(algorithm="graphs") == counted(algorithm="optimal", commute=False)
+
+
+LATE = """\
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+atomic_int *block, told;
+static void *user(void *unused) {
+    atomic_load_explicit(&told, memory_order_relaxed);
+    atomic_store_explicit(block, 1, memory_order_relaxed);
+    return 0;
+}
+static void *owner(void *unused) {
+    atomic_store_explicit(&told, 1, memory_order_relaxed);
+    free(block);
+    return 0;
+}
+int main(void) {
+    block = malloc(sizeof *block);
+    pthread_t threads[2];
+    pthread_create(&threads[0], 0, user, 0);
+    pthread_create(&threads[1], 0, owner, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+}
+"""
+
+
+def test_a_use_after_free_counts_in_each_graph(tmp_path: Path) -> None:
+    (path := tmp_path / "late.c").write_text(LATE)
+    (found,) = mazurka.check(path, keep_going=True).bugs
+    assert (found.bug.kind, found.executions) == ("memory", 2)  # whether it has been told or not
