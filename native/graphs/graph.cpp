@@ -32,6 +32,7 @@ bool Graph::find_cells(Address address, u32 size, bool atomic, std::vector<u32>&
             // What a thread's control block is for is all done by sections.
             const u64 object = object_of(from);
             cells_.back().sectioned = (number_of(object) == 0 && owner_of(object) != 0) || sectioned_.contains(from);
+            cells_.back().ordered = ordered_everywhere_ || cells_.back().sectioned || ordered_.contains(from);
             cells_.back().changes = changing_.contains(from);
             cells_.back().atomic = of_atomic;
             found.push_back(cell);
@@ -101,7 +102,16 @@ bool Graph::make_sectioned(u32 cell) {
     Cell& place = cells_[cell];
     if (place.sectioned) return true;
     for (u32 i = 0; i < place.size; ++i) sectioned_.insert(place.address + i);
-    place.sectioned = true;
+    place.sectioned = place.ordered = true;
+    return !place.used;
+}
+
+// False: it was not so far, so that it is too late.
+bool Graph::make_ordered(u32 cell) {
+    Cell& place = cells_[cell];
+    if (place.ordered) return true;
+    for (u32 i = 0; i < place.size; ++i) ordered_.insert(place.address + i);
+    place.ordered = true;
     return !place.used;
 }
 
@@ -176,6 +186,10 @@ void Graph::compute_clocks(Node node) {
     const Node created = created_by_[event.thread];
     const bool first = last == nobody || (created != nobody && created > last && created < node);
     const Node before = first ? created : last;
+    u32 deepest = before == nobody ? 0 : events_[before].depth;
+    for (const Part& part : parts(node))
+        if (part.reads && part.source != initially) deepest = std::max(deepest, events_[part.source].depth);
+    events_[node].depth = deepest + 1;
     for (const Clock which : {past, known, left, unacquired, fenced}) {
         u32* const clock = row(node, which);
         const bool inherits = before != nobody && which != left && (!first || which == past || which == known);
