@@ -45,13 +45,17 @@ bool Witness::join(Point into, Point from) {
     return changed;
 }
 
+void Witness::link(Point first, Point second) {
+    state_.edges.push_back({second, state_.first[first]});
+    state_.first[first] = static_cast<u32>(state_.edges.size()) - 1;
+    join(second, first);
+}
+
 // One comes before the other. False: then there is a circle.
 bool Witness::add(Point first, Point second) {
     if (first == second || is_before(second, first)) return false;
     if (is_before(first, second)) return true;
-    state_.edges.push_back({second, state_.first[first]});
-    state_.first[first] = static_cast<u32>(state_.edges.size()) - 1;
-    join(second, first);
+    link(first, second);
     waiting_.assign(1, second);
     while (!waiting_.empty()) {
         const Point point = waiting_.back();
@@ -74,10 +78,10 @@ Witness::Point Witness::make_point(Node node) {
     state_.clocks.resize(state_.clocks.size() + chains_, 0);
     state_.clocks[std::size_t{point} * chains_ + chain] = places_[point].index + 1;
     state_.first.push_back(none);
-    if (last_[chain] != none) add(last_[chain], point);
-    if (load && fence_[event.thread] != none) add(fence_[event.thread], point);
-    if (!sc && !load && last_[loads] != none) add(last_[loads], point);
-    for (const Point birth : births_[event.thread]) add(birth, point);
+    if (last_[chain] != none) link(last_[chain], point);
+    if (load && fence_[event.thread] != none) link(fence_[event.thread], point);
+    if (!sc && !load && last_[loads] != none) link(last_[loads], point);
+    for (const Point birth : births_[event.thread]) link(birth, point);
     last_[chain] = point;
     if (is_fence(node)) fence_[event.thread] = point;
     return point;

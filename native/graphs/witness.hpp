@@ -74,6 +74,7 @@ private:
     bool is_before(Point first, Point second) const {
         return state_.clocks[std::size_t{second} * chains_ + places_[first].chain] > places_[first].index;
     }
+    void link(Point first, Point second);
     bool add(Point first, Point second);
     bool join(Point into, Point from);
 
