@@ -488,10 +488,11 @@ void GraphExploration::offer(Slot thread, const Decision& decision) {
     Todo next = todo(Todo::Kind::read, thread);
     next.cell = cell;
     if (!graph_.cells()[cell].ordered) {
-        for (u32 place = 0; place <= graph_.newest(cell); ++place) {
-            next.source = graph_.write_at(cell, place);
-            if (next.source != decision.part.source && !is_past(thread, cell, next.source)) todo_.push_back(next);
-        }
+        for (const Node source : sources_after(graph_.before_next(thread), cell))
+            if (source != decision.part.source) {
+                next.source = source;
+                todo_.push_back(next);
+            }
         return;
     }
     for (u32 place = lowest_place(thread, cell); place < end; ++place) {

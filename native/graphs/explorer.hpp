@@ -159,9 +159,11 @@ private:
     // Which graphs are executions, where the order of writes is not part of all of them.
     bool leaves_open() const { return options_.equivalence == Equivalence::reads_from; }
     bool may_be(Node added, bool comes_last);
+    bool is_coherent(Node read) const;
+    bool is_settled() const;
     bool is_last(Node source, u32 cell) const;
     Node last_write(u32 cell) const;
-    bool is_past(Slot thread, u32 cell, Node source) const;
+    std::vector<Node> sources_after(Node before, u32 cell) const;
     void see_before(Node node, const std::vector<u32>& past);
     bool is_preferred(Node node, const std::vector<u32>& past);
     bool must_come_before(Node first, Node second);

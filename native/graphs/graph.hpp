@@ -165,8 +165,17 @@ public:
     Node write_at(u32 cell, u32 place) const { return place == 0 ? initially : cells_[cell].writes[place - 1]; }
     // The write after one, in modification order; `nobody` if it is the newest.
     Node write_after(Node write, u32 cell) const {
+        if (!cells_[cell].ordered) return ranked_after(write, cell);
         const u32 place = place_of(write, cell);
         return place < cells_[cell].writes.size() ? cells_[cell].writes[place] : nobody;
+    }
+    // The same by rank, where the order is not part of the graph.
+    Node ranked_after(Node write, u32 cell) const {
+        const u64 rank = write == initially ? 0 : events_[write].rank;
+        Node next = nobody;
+        for (const Node other : cells_[cell].writes)
+            if (events_[other].rank > rank && (next == nobody || events_[other].rank < events_[next].rank)) next = other;
+        return next;
     }
     // Whether nothing may come between the write at this place and the one after it, which is an update of it.
     bool is_updated(u32 cell, u32 place) const {

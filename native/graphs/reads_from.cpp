@@ -13,9 +13,38 @@ namespace mazurka {
 // Whether the graph is one of an execution after an event was added; certainly if it `comes_last`.
 bool GraphExploration::may_be(Node added, bool comes_last) {
     if (!leaves_open()) return comes_last || is_consistent(options_.memory, graph_, added);
-    if (!comes_last) return adopt({});
-    graph_[added].rank = ++ranks_;
-    return true;
+    if (comes_last) {
+        graph_[added].rank = ++ranks_;
+        return true;
+    }
+    // Most often, it goes with the order of writes that is known; and perhaps there is no other.
+    const auto is_open = [&](const Part& part) { return part.writes && !graph_.cells()[part.cell].ordered; };
+    if (std::ranges::any_of(graph_.parts(added), is_open)) return adopt({});
+    return (is_coherent(added) && is_consistent(options_.memory, graph_, added)) || (!is_settled() && adopt({}));
+}
+
+// Whether a read does not come before what its thread knows of, in the order of writes that is known.
+bool GraphExploration::is_coherent(Node read) const {
+    const GraphEvent& event = graph_[read];
+    const Node before =
+        event.index > 1 ? graph_.of_thread(event.thread)[event.index - 2] : graph_.created_by(event.thread);
+    return before == nobody || std::ranges::all_of(graph_.parts(read), [&](const Part& part) {
+        const Cell& cell = graph_.cells()[part.cell];
+        return cell.ordered || std::ranges::all_of(cell.writes, [&](Node write) {
+            return write == part.source || !graph_.is_before(write, before, Graph::past) ||
+                   (part.source != initially && graph_[write].rank < graph_[part.source].rank);
+        });
+    });
+}
+
+// Whether there is only one order of all writes.
+bool GraphExploration::is_settled() const {
+    return std::ranges::all_of(graph_.cells(), [&](const Cell& cell) {
+        if (cell.ordered) return true;
+        for (std::size_t i = 1; i < cell.writes.size(); ++i)
+            if (!graph_.is_before(cell.writes[i - 1], cell.writes[i], Graph::past)) return false;
+        return true;
+    });
 }
 
 bool GraphExploration::adopt(const Witness::Question& question) {
@@ -39,13 +68,22 @@ bool GraphExploration::is_last(Node source, u32 cell) const {
     return source == (graph_.cells()[cell].ordered ? newest_before(cell, graph_.size()) : last_write(cell));
 }
 
-// Whether the next event of a thread cannot read from a write because another one is between them, whatever the order.
-bool GraphExploration::is_past(Slot thread, u32 cell, Node source) const {
-    const Node last = graph_.before_next(thread);
-    return last != nobody && std::ranges::any_of(graph_.cells()[cell].writes, [&](Node write) {
-        return write != source && graph_.is_before(write, last, Graph::past) &&
-               (source == initially || graph_.is_before(source, write, Graph::past));
-    });
+// The writes to a cell from which an event after `before` may read, as far as no other one is between them whatever the
+// order: those that it does not know, and the last ones that it does.
+std::vector<Node> GraphExploration::sources_after(Node before, u32 cell) const {
+    std::vector<Node> sources, known;
+    for (const Node write : graph_.cells()[cell].writes) {
+        if (before == nobody || !graph_.is_before(write, before, Graph::past)) {
+            sources.push_back(write);
+            continue;
+        }
+        // Writes come here in an order of causes.
+        std::erase_if(known, [&](Node other) { return graph_.is_before(other, write, Graph::past); });
+        known.push_back(write);
+    }
+    if (known.empty()) known.push_back(initially);
+    sources.insert(sources.end(), known.begin(), known.end());
+    return sources;
 }
 
 // What was there before an event or is in a past, and the event.
@@ -80,22 +118,15 @@ bool GraphExploration::is_preferred(Node node, const std::vector<u32>& past) {
     const auto was_there = [&](Node other) { return graph_[other].stamp < event.stamp || sees(past, other); };
     const Node before =
         event.index > 1 ? graph_.of_thread(event.thread)[event.index - 2] : graph_.created_by(event.thread);
-    const auto is_overwritten = [&](Node source) {
-        return before != nobody && std::ranges::any_of(cell.writes, [&](Node write) {
-            return write != source && graph_.is_before(write, before, Graph::past) &&
-                   (source == initially || graph_.is_before(source, write, Graph::past));
-        });
-    };
     bool seen = false;
     const auto is_possible = [&](Node source) {
         if (!std::exchange(seen, true)) see_before(node, past);
         return witness_.exists(options_.memory, graph_,
                                {.there = &before_, .read = node, .source = source, .updates = event.locked});
     };
-    for (const Node write : cell.writes)
-        if (write != part.source && was_there(write) &&
-            (part.source == initially || standing(write) > standing(part.source)) && !is_overwritten(write) &&
-            is_possible(write))
+    for (const Node write : sources_after(before, part.cell))
+        if (write != part.source && write != initially && was_there(write) &&
+            (part.source == initially || standing(write) > standing(part.source)) && is_possible(write))
             return false;
     // If it has not written, it may be that it could not have.
     const bool has_written = part.updates && graph_[graph_.step_of(node).back()].completes;

@@ -12,7 +12,7 @@ bool GraphExploration::is_maximal(Node node, const std::vector<u32>& past) {
     // A section reads the newest of those that do not come after it by what it has read before.
     const auto excludes = [&](Node write) {
         if (!event.section || event.index == event.step) return false;
-        if (!leaves_open()) return comes_before(options_.memory, graph_, node, write, was_there);
+        if (!leaves_open() || is_settled()) return comes_before(options_.memory, graph_, node, write, was_there);
         see_before(node, past);
         return !witness_.exists(options_.memory, graph_, {.there = &before_, .read = node, .source = write});
     };
