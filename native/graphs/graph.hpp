@@ -174,7 +174,8 @@ public:
         const u64 rank = write == initially ? 0 : events_[write].rank;
         Node next = nobody;
         for (const Node other : cells_[cell].writes)
-            if (events_[other].rank > rank && (next == nobody || events_[other].rank < events_[next].rank)) next = other;
+            if (events_[other].rank > rank && (next == nobody || events_[other].rank < events_[next].rank))
+                next = other;
         return next;
     }
     // Whether nothing may come between the write at this place and the one after it, which is an update of it.

@@ -29,12 +29,12 @@ bool GraphExploration::is_coherent(Node read) const {
     const Node before =
         event.index > 1 ? graph_.of_thread(event.thread)[event.index - 2] : graph_.created_by(event.thread);
     return before == nobody || std::ranges::all_of(graph_.parts(read), [&](const Part& part) {
-        const Cell& cell = graph_.cells()[part.cell];
-        return cell.ordered || std::ranges::all_of(cell.writes, [&](Node write) {
-            return write == part.source || !graph_.is_before(write, before, Graph::past) ||
-                   (part.source != initially && graph_[write].rank < graph_[part.source].rank);
-        });
-    });
+               const Cell& cell = graph_.cells()[part.cell];
+               return cell.ordered || std::ranges::all_of(cell.writes, [&](Node write) {
+                          return write == part.source || !graph_.is_before(write, before, Graph::past) ||
+                                 (part.source != initially && graph_[write].rank < graph_[part.source].rank);
+                      });
+           });
 }
 
 // Whether there is only one order of all writes.

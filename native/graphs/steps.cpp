@@ -288,8 +288,7 @@ bool GraphExploration::classify(Slot thread) {
     } else {
         // Who waits sees which write is the last.
         for (const Decision& decision : decisions_)
-            if (!decision.chooses && (effect_.guarded || !effect_.enabled) &&
-                !graph_.make_ordered(decision.part.cell))
+            if (!decision.chooses && (effect_.guarded || !effect_.enabled) && !graph_.make_ordered(decision.part.cell))
                 return false;
         for (const Decision& decision : decisions_)
             if (!decision.chooses) graph_.cells()[decision.part.cell].used = true;

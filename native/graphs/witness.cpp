@@ -143,8 +143,7 @@ bool Witness::connect() {
             const Node source = source_of(node, part);
             const bool there = source != initially && point_of_[source] != none;
             const bool buffered = model_ != MemoryModel::sc && there && graph[source].thread == event.thread;
-            if (there && !buffered && point_of_[source] != point_of_[node] &&
-                !add(point_of_[source], point_of_[node]))
+            if (there && !buffered && point_of_[source] != point_of_[node] && !add(point_of_[source], point_of_[node]))
                 return false;
             if (cell.ordered) continue;
             if (node == question_.read && question_.updates) writes_.push_back({part.cell, point_of_[node]});

@@ -157,9 +157,7 @@ def _is_vacuous(exploration: _Search) -> bool:
     return exploration.assumed() > 0 == complete + exploration.bounded()
 
 
-def _coverage(
-    lowered: Lowered, exploration: _Search, equivalence: str | None, estimate: int | None
-) -> Executions:
+def _coverage(lowered: Lowered, exploration: _Search, equivalence: str | None, estimate: int | None) -> Executions:
     complete, blocked, redundant, *_ = exploration.progress()
     return Executions(
         algorithm=exploration.algorithm(),
