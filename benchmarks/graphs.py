@@ -7,8 +7,7 @@
 
 All accesses of these programs are seq_cst, so that every model has the same graphs, which are the classes of
 interleavings: another number than that of `pop`, or an exploration in vain, is an error, and the exit status says so.
-With `--equivalence reads-from`, each program has a line more: its classes of reads-from under sc, which are no more than
-that.
+With `--equivalence reads-from`, each program has a line more: its classes of reads-from under sc, no more than that.
 Everything is measured as by `table.py`. Each ratio is to what `pop` needs in the same run; below 1 is faster.
 """
 

@@ -300,6 +300,46 @@ def test_many_random_programs(generator: Callable[[random.Random], Shape], chunk
     compare_random_programs(generator, range(60 + 350 * chunk, 60 + 350 * (chunk + 1)))
 
 
+def compare_with_graphs(shape: Shape) -> None:
+    """Nothing is found that graphs do not show, and nothing is lost; and each execution can be taken again."""
+    lowered = lower(build(shape))
+    options: dict[str, Any] = {"races": "warn", "max_executions": 2000}
+    for memory in MEMORIES:
+        traces = explore(lowered.code, memory, "traces", **options)
+        if not traces.finished():
+            continue
+        found = explore(lowered.code, memory, keep_executions=True, **options)
+        assert found.finished()
+        assert all(new <= old for new, old in zip(found.progress()[:3], traces.progress()[:3], strict=True)), memory
+        assert kinds(found) == kinds(traces), memory
+        assert races(lowered, found) == races(lowered, traces), memory
+        if is_ordered(shape) and "byte" not in repr(shape):
+            for execution in found.executions()[:100]:
+                machine, _ = follow(lowered, found, execution)
+                assert not any(machine.next(thread).enabled for thread in ready(machine)), memory
+
+
+def compare_random_programs_with_graphs(generator: Callable[[random.Random], Shape], seeds: range) -> None:
+    for seed in seeds:
+        shape = generator(random.Random(seed))
+        try:
+            compare_with_graphs(shape)
+        except AssertionError as error:
+            raise AssertionError(f"program {seed}: {shape}") from error
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_random_programs_show_what_graphs_do(generator: Callable[[random.Random], Shape]) -> None:
+    compare_random_programs_with_graphs(generator, range(60))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(10))
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_many_random_programs_show_what_graphs_do(generator: Callable[[random.Random], Shape], chunk: int) -> None:
+    compare_random_programs_with_graphs(generator, range(60 + 350 * chunk, 60 + 350 * (chunk + 1)))
+
+
 # ------------------------------------------------------------------------------------------------------ the corpus
 
 
