@@ -662,9 +662,7 @@ def _refuse_traces(given: Mapping[str, Any], memory: str) -> None:
     if given["algorithm"] not in (None, "graphs"):
         raise InputError(f"{named} is for --algorithm graphs, not {given['algorithm']}")
     if given["leaks"]:
-        raise InputError(
-            f"{named} does not look at what is in memory at the end, as --leaks does: leave out one of them"
-        )
+        raise InputError(f"{named} leaves open what is in memory at the end, where --leaks looks: leave one out")
 
 
 def refuse_interleavings(given: Mapping[str, Any], why: str) -> None:
