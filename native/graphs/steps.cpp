@@ -249,6 +249,11 @@ bool GraphExploration::classify(Slot thread) {
             if (!graph_.find_cells(access.address, static_cast<u32>(access.size), atomic, found_)) return false;
             const Ordering ordering = access.ordering;
             for (const u32 cell : found_) {
+                // Who writes a part of it leaves the rest as it was.
+                const Cell& place = graph_.cells()[cell];
+                const bool in_part =
+                    place.address < access.address || place.address + place.size > access.address + access.size;
+                if (access.writes && in_part && !graph_.make_ordered(cell)) return false;
                 Decision* const read = reads(cell);
                 Part* const written = writes(cell);
                 if (access.reads && read == nullptr && written == nullptr) {

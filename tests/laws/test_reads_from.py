@@ -293,6 +293,13 @@ def test_random_programs(generator: Callable[[random.Random], Shape]) -> None:
     compare_random_programs(generator, range(60))
 
 
+def test_who_writes_a_part_leaves_the_rest() -> None:
+    """Which write comes before it makes a difference to who reads the whole."""
+    compare_with_interleavings(
+        Shape(((("store", "y", 2),), (("update", "xor", "y", 2, True),), (("byte store", "y", 1),)), joined=0)
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(10))
 @pytest.mark.parametrize("generator", GENERATORS)
