@@ -21,7 +21,6 @@ from tests.laws.test_graphs import (
     CRASHING,
     GENERATORS,
     LARGE,
-    MOST,
     compare_races,
     follow,
     interleave,
@@ -372,7 +371,7 @@ def test_the_corpus(program: Path) -> None:
     lowered = lower(loaded)
     options: dict[str, Any] = {
         "races": "warn",
-        "max_executions": MOST,
+        "max_executions": 2000,
         "max_steps": 3000,
         "instruction_limit": 10_000_000,
     }
