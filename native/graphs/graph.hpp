@@ -186,8 +186,13 @@ public:
     }
     // Who updates what a write has written, or was there at the start.
     Node updater_of(Node source, u32 cell) const {
-        for (const Node write : cells_[cell].writes)
-            if (const Part* const one = part(write, cell); one->updates && one->source == source) return write;
+        const std::vector<Node>& writes = cells_[cell].writes;
+        if (cells_[cell].ordered) {
+            const u32 place = place_of(source, cell);
+            return is_updated(cell, place) ? writes[place] : nobody;
+        }
+        for (std::size_t i = writes.size(); i-- > 0 && writes[i] != source;)
+            if (const Part* const one = part(writes[i], cell); one->updates && one->source == source) return writes[i];
         return nobody;
     }
     // Whether the last node of a thread is one of a step that is not complete, ...
