@@ -10,6 +10,7 @@ GraphExploration::GraphExploration(Machine start, const GraphOptions& options)
 
 void GraphExploration::run() {
     start_ = machine_.mark();
+    if (leaves_open()) graph_.leave_open();
     do {
         // What was found before cells were divided is found again.
         divided_ = false;
@@ -221,7 +222,7 @@ bool GraphExploration::is_late(Slot thread) const {
     return std::ranges::all_of(graph_.partial(thread), [&](Node node) {
         if (graph_[node].kind != EventKind::read) return true;
         const Part& part = graph_.parts(node)[0];
-        return part.source == newest_before(part.cell, graph_.size());
+        return is_last(part.source, part.cell);
     });
 }
 
@@ -268,9 +269,9 @@ bool GraphExploration::decide(Slot thread, const Decision& decision, u64 stamp, 
         push(std::move(made), {}, {});
         return true;
     }
-    const bool newest = decision.part.source == newest_before(decision.part.cell, graph_.size());
+    const bool newest = is_last(decision.part.source, decision.part.cell);
     const Node node = push(std::move(made), {&decision.part, 1}, {});
-    return known || (newest && late) || is_consistent(options_.memory, graph_, node);
+    return (known && !leaves_open()) || may_be(node, newest && late);
 }
 
 bool GraphExploration::complete(Slot thread) {
@@ -330,11 +331,10 @@ bool GraphExploration::write(Slot thread) {
     for (const Part& part : writes_) {
         u32 place = graph_.newest(part.cell);
         if (part.updates) {
-            place = graph_.place_of(part.source, part.cell);
-            newest &= place == graph_.newest(part.cell);
-            if (graph_.is_updated(part.cell, place)) {
+            if (graph_.cells()[part.cell].ordered) place = graph_.place_of(part.source, part.cell);
+            newest &= is_last(part.source, part.cell);
+            if (const Node other = graph_.updater_of(part.source, part.cell); other != nobody) {
                 // Somebody else has updated what it has read: then that one must come after it.
-                const Node other = graph_.write_at(part.cell, place + 1);
                 if (sees(past, other)) return false;
                 for (const Node node : graph_.step_of(other))
                     if (graph_[node].kind == EventKind::read && graph_.parts(node)[0].cell == part.cell)
@@ -366,7 +366,7 @@ bool GraphExploration::suspend(Slot thread) {
     if (step.empty()) return false;
     bool waits = false;
     for (const Node node : step)
-        waits = is_maximal(node, all) &&
+        waits = is_maximal(node, all) && (!leaves_open() || is_preferred(node, all)) &&
                 (waits || (graph_[node].kind == EventKind::read && graph_.changes(graph_.parts(node)[0].cell)));
     graph_[step.back()].suspended = waits;
     return waits;
@@ -376,9 +376,7 @@ bool GraphExploration::suspend(Slot thread) {
 bool GraphExploration::add_write(Slot thread, std::span<const u32> places, bool newest) {
     GraphEvent made = event(thread, EventKind::write);
     made.stamp = ++stamps_;
-    const Node node = push(std::move(made), writes_, places);
-    if (!newest && !is_consistent(options_.memory, graph_, node)) return false;
-    return finish(thread);
+    return may_be(push(std::move(made), writes_, places), newest) && finish(thread);
 }
 
 // ------------------------------------------------------------------------------------------- what else could be
@@ -390,6 +388,7 @@ u32 GraphExploration::lowest_place(Slot thread, u32 cell) const {
     const auto counts = [&](Node node) { return counts_for(options_.memory, graph_, thread, last, node); };
     const Cell& place = graph_.cells()[cell];
     u32 lowest = graph_.newest(cell);
+    if (!place.ordered) return lowest;
     for (; lowest > 0; --lowest) {
         const Node write = place.writes[lowest - 1];
         if (counts(write)) break;
@@ -490,6 +489,14 @@ void GraphExploration::offer(Slot thread, const Decision& decision) {
     const u32 end = graph_.place_of(decision.part.source, cell);
     Todo next = todo(Todo::Kind::read, thread);
     next.cell = cell;
+    if (!graph_.cells()[cell].ordered) {
+        for (const Node source : sources_after(graph_.before_next(thread), cell))
+            if (source != decision.part.source) {
+                next.source = source;
+                todo_.push_back(next);
+            }
+        return;
+    }
     for (u32 place = lowest_place(thread, cell); place < end; ++place) {
         next.source = graph_.write_at(cell, place);
         if (is_free(thread, cell, next.source)) todo_.push_back(next);

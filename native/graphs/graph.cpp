@@ -39,6 +39,7 @@ bool Graph::find_cells(Address address, u32 size, bool atomic, std::vector<u32>&
             // What a thread's control block is for is all done by sections.
             const u64 object = object_of(from);
             cells_.back().sectioned = (number_of(object) == 0 && owner_of(object) != 0) || sectioned_.contains(from);
+            cells_.back().ordered = ordered_everywhere_ || cells_.back().sectioned || ordered_.contains(from);
             cells_.back().changes = changing_.contains(from);
             cells_.back().atomic = of_atomic;
             found.push_back(cell);
@@ -108,7 +109,16 @@ bool Graph::make_sectioned(u32 cell) {
     Cell& place = cells_[cell];
     if (place.sectioned) return true;
     for (u32 i = 0; i < place.size; ++i) sectioned_.insert(place.address + i);
-    place.sectioned = true;
+    place.sectioned = place.ordered = true;
+    return !place.used;
+}
+
+// False: it was not so far, so that it is too late.
+bool Graph::make_ordered(u32 cell) {
+    Cell& place = cells_[cell];
+    if (place.ordered) return true;
+    for (u32 i = 0; i < place.size; ++i) ordered_.insert(place.address + i);
+    place.ordered = true;
     return !place.used;
 }
 
@@ -192,6 +202,10 @@ void Graph::compute_clocks(Node node) {
     u32* const clocks = row(node, past);
     if (inherited != 0) std::copy_n(clock(before, past), inherited, clocks);
     std::fill_n(clocks + inherited, stride_ * clocks_of_event - inherited, 0);
+    u32 deepest = before == nobody ? 0 : events_[before].depth;
+    for (const Part& part : parts(node))
+        if (part.reads && part.source != initially) deepest = std::max(deepest, events_[part.source].depth);
+    events_[node].depth = deepest + 1;
     row(node, past)[event.thread] = event.index;
     row(node, known)[event.thread] = event.index;
     if (event.kind == EventKind::fence) {

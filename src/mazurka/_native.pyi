@@ -337,6 +337,7 @@ class GraphExploration:
         code: Code,
         *,
         memory: str = "c11",
+        equivalence: str = "traces",
         uninitialised: bool = True,
         leaks: bool = False,
         keep_going: bool = False,

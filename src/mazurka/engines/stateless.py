@@ -12,7 +12,7 @@ from mazurka.engines.outcome import BEYOND, VACUOUS, Found, Outcome
 from mazurka.engines.running import ToldRace, race, run, schedule
 from mazurka.executions.positions import Source
 from mazurka.executions.schedule import Schedule
-from mazurka.options import ALGORITHM, MAX_STEPS, MEMORY, RACES, RANDOM_EXECUTIONS
+from mazurka.options import ALGORITHM, EQUIVALENCE, MAX_STEPS, MEMORY, RACES, RANDOM_EXECUTIONS
 from mazurka.result import Executions
 
 if TYPE_CHECKING:
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to search, as `mazurka.options` explains it. The algorithm "graphs" explores the executions of the `memory`
-    model, the others interleavings."""
+    model, up to an `equivalence`, the others interleavings."""
 
     algorithm: str = ALGORITHM.default
     memory: str = MEMORY.default
+    equivalence: str = EQUIVALENCE.default
     seed: int | None = None
     commute: bool = True
     races: str = RACES.default
@@ -45,13 +46,15 @@ class Options:
 @dataclass(frozen=True, slots=True)
 class Progress:
     """A search so far: executions explored to their end, how many per second, the number of steps in the current one,
-    the time in seconds, and about how many executions there are in all (None where that cannot be told)."""
+    the time in seconds, and about how many executions there are in all (None where that cannot be told). For `classes`
+    of reads-from, each is one execution of a class."""
 
     executions: int
     per_second: float
     depth: int
     seconds: float
     estimate: int | None
+    classes: bool = False
 
 
 def explore(
@@ -92,17 +95,22 @@ def explore(
     }
     exploration: _Search
     if options.algorithm == "graphs":
-        exploration = _native.GraphExploration(lowered.code, memory=options.memory, **common)
+        exploration = _native.GraphExploration(
+            lowered.code, memory=options.memory, equivalence=options.equivalence, **common
+        )
     else:
         seed = int(random) if options.seed is None else options.seed
         exploration = _native.Exploration(
             lowered.code, algorithm=options.algorithm, seed=seed, commute=options.commute, **common
         )
 
+    equivalence = options.equivalence if options.algorithm == "graphs" else None
+
     def progress(seconds: float) -> Progress:
         complete, blocked, _, _, depth, fraction = exploration.progress()
         executions = complete + blocked
-        return Progress(executions, executions / seconds, depth, seconds, _estimate(executions, fraction))
+        estimate = _estimate(executions, fraction)
+        return Progress(executions, executions / seconds, depth, seconds, estimate, equivalence == "reads-from")
 
     def tell(seconds: float) -> None:
         assert watch is not None
@@ -123,7 +131,7 @@ def explore(
         bug, others = replace(others[0], schedule=bug.schedule), others[1:]
     left = exploration.left()
     waiting = schedule(names, left) if left else None
-    return Outcome(_coverage(lowered, exploration, estimate), bug, met, reason, races, others, waiting)
+    return Outcome(_coverage(lowered, exploration, equivalence, estimate), bug, met, reason, races, others, waiting)
 
 
 def _why_it_ended(
@@ -149,7 +157,7 @@ def _is_vacuous(exploration: _Search) -> bool:
     return exploration.assumed() > 0 == complete + exploration.bounded()
 
 
-def _coverage(lowered: Lowered, exploration: _Search, estimate: int | None) -> Executions:
+def _coverage(lowered: Lowered, exploration: _Search, equivalence: str | None, estimate: int | None) -> Executions:
     complete, blocked, redundant, *_ = exploration.progress()
     return Executions(
         algorithm=exploration.algorithm(),
@@ -162,6 +170,7 @@ def _coverage(lowered: Lowered, exploration: _Search, estimate: int | None) -> E
         beyond=exploration.beyond(),
         handed_over=_handed_over(lowered, exploration.hand_over()),
         estimate=estimate,
+        equivalence=equivalence,
     )
 
 
