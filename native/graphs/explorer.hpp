@@ -42,6 +42,7 @@ public:
     const Results& results() const { return results_; }
     const Machine& subject() const { return machine_; }
     static Algorithm algorithm() { return Algorithm::graphs; }
+    static bool symmetric() { return false; }
     static std::optional<HandOver> hand_over() { return {}; }
 
 private:

@@ -258,6 +258,7 @@ class Exploration:
         uninitialised: bool = True,
         leaks: bool = False,
         commute: bool = True,
+        symmetry: bool = False,
         keep_going: bool = False,
         allow_livelock: bool = False,
         keep_executions: bool = False,
@@ -282,6 +283,10 @@ class Exploration:
 
     def hand_over(self) -> tuple[str, list[int]] | None:
         """What another algorithm than the one that was asked for was needed for, and where in the code."""
+
+    def told_apart(self) -> tuple[int, int] | None:
+        """How many executions there are, complete and blocked, with threads told apart that are alike (2**64 - 1: or
+        more); None if they were."""
 
     def beyond(self) -> int:
         """How many executions have met a limit."""
