@@ -363,7 +363,8 @@ void Execution<S>::look_for_names(Position position) {
         if (grouped == 0) return;
         const Event& event = events_[position];
         const auto is_grouped = [&](Slot thread) { return (grouped >> thread & 1) != 0; };
-        tells_apart_ |= subject_.addresses_matter() || (effect_.created != 0 && is_grouped(event.thread));
+        tells_apart_ |= subject_.addresses_matter();
+        tells_apart_ |= (effect_.created != 0 || subject_.exited()) && is_grouped(event.thread);
         for (u64 rest = effect_.created & grouped; rest != 0; rest &= rest - 1)
             tells_apart_ |= last_of_[std::countr_zero(rest)] != nowhere;  // in the place of a thread that is gone
         const Slot joined = joined_by(position);

@@ -31,11 +31,11 @@ def alike_shape(generate: Callable[[random.Random], Shape], source: random.Rando
 
 
 def groups_of(shape: Shape) -> list[list[str]]:
-    """The names of threads that do the same, main's first child being "1.1"."""
+    """The names of threads that do the same, main's first child being "main.1"."""
     found: dict[object, list[str]] = {}
     for index, body in enumerate(shape.threads):
         if index:
-            found.setdefault(body, []).append(str(index))
+            found.setdefault(body, []).append(f"main.{index}")
     return [names for names in found.values() if len(names) > 1]
 
 
