@@ -364,7 +364,14 @@ void Execution<S>::look_for_names(Position position) {
         const Event& event = events_[position];
         const auto is_grouped = [&](Slot thread) { return (grouped >> thread & 1) != 0; };
         tells_apart_ |= subject_.addresses_matter();
-        tells_apart_ |= (effect_.created != 0 || subject_.exited()) && is_grouped(event.thread);
+        tells_apart_ |= effect_.created != 0 && is_grouped(event.thread);
+        if (subject_.exited()) {
+            // Whoever waits for them all may be cut off in the middle of that.
+            u64 ended = 0;
+            for (Position other = 0; other < position; ++other)
+                if (const Slot joined = joined_by(other)) ended |= u64{1} << joined;
+            tells_apart_ |= (grouped & ~ended) != 0;
+        }
         for (u64 rest = effect_.created & grouped; rest != 0; rest &= rest - 1)
             tells_apart_ |= last_of_[std::countr_zero(rest)] != nowhere;  // in the place of a thread that is gone
         const Slot joined = joined_by(position);
