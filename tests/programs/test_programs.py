@@ -6,6 +6,7 @@ of its facilities in a right and in a wrong way.
 // line: 17                where the bug or the limit is reported
 // message: part of it     what the report says
 // traces: 6               how many executions there are that differ (complete and blocked)
+// alike: 2                how many of them are left if threads that are alike are not told apart
 // races: 1                how many data races a program without a bug has (none, if it does not say)
 // args: alpha 42          the program's arguments
 // options: -DN=3          for the compiler
@@ -44,6 +45,7 @@ class Expectation:
     line: int | None = None
     message: str | None = None
     traces: int | None = None
+    alike: int | None = None
     races: int = 0
     arguments: list[str] = field(default_factory=list)
     options: list[str] = field(default_factory=list)
@@ -72,6 +74,7 @@ class Expectation:
             line=int(found["line"]) if "line" in found else None,
             message=found.get("message"),
             traces=int(found["traces"]) if "traces" in found else None,
+            alike=int(found["alike"]) if "alike" in found else None,
             races=int(found.get("races", 0)),
             arguments=shlex.split(found.get("args", "")),
             options=shlex.split(found.get("options", "")),

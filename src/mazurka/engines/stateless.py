@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to search, as `mazurka.options` explains it. The algorithm "graphs" explores the executions of the `memory`
-    model, the others interleavings."""
+    model, the others interleavings. `symmetry`: threads that were created alike are (`program.symmetry`)."""
 
     algorithm: str = ALGORITHM.default
     memory: str = MEMORY.default
     seed: int | None = None
     commute: bool = True
+    symmetry: bool = False
     races: str = RACES.default
     suppress_race: Sequence[str] = ()
     uninitialised: bool = True
@@ -96,7 +97,7 @@ def explore(
     else:
         seed = int(random) if options.seed is None else options.seed
         exploration = _native.Exploration(
-            lowered.code, algorithm=options.algorithm, seed=seed, commute=options.commute, **common
+            lowered.code, algorithm=options.algorithm, seed=seed, commute=options.commute, symmetry=options.symmetry, **common
         )
 
     def progress(seconds: float) -> Progress:
@@ -151,6 +152,7 @@ def _is_vacuous(exploration: _Search) -> bool:
 
 def _coverage(lowered: Lowered, exploration: _Search, estimate: int | None) -> Executions:
     complete, blocked, redundant, *_ = exploration.progress()
+    told_apart = exploration.told_apart()
     return Executions(
         algorithm=exploration.algorithm(),
         finished=exploration.finished(),
@@ -160,6 +162,7 @@ def _coverage(lowered: Lowered, exploration: _Search, estimate: int | None) -> E
         bounded=exploration.bounded(),
         assumed=exploration.assumed(),
         beyond=exploration.beyond(),
+        told_apart=told_apart if told_apart != (complete, blocked) else None,
         handed_over=_handed_over(lowered, exploration.hand_over()),
         estimate=estimate,
     )

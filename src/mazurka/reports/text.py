@@ -400,7 +400,14 @@ def _effort(result: Result, executions: Executions) -> str:
     known = executions.algorithm in (ALGORITHM.default, "replay", *_NOUNS)
     by = "" if known else f", by the algorithm {executions.algorithm}"
     by += f", since {executions.handed_over}" if executions.handed_over else ""
-    return duration(result.seconds) + given_up + by
+    return duration(result.seconds) + given_up + _told_apart(executions) + by
+
+
+def _told_apart(executions: Executions) -> str:
+    if executions.told_apart is None:
+        return ""
+    many = sum(executions.told_apart)
+    return f", {'more than ' if many >= 2**64 - 1 else ''}{many:,} with threads told apart that are alike"
 
 
 def about(count: int) -> str:
