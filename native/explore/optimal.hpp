@@ -369,6 +369,11 @@ void Optimal<S>::reverse_all(Late& late, Position sibling) {
                 return event == late.end || execution_.happens_before(late.end, event);
             });
         if (const Effect* next = sibling == nowhere ? foresee(first, late) : nullptr) {
+            // Only if it conflicts with `first` there, too: otherwise, their order is not reversed.
+            if (next->enabled && !dependent(next->accesses, execution_.accesses(first), options_.commute)) {
+                late.settled = nowhere;
+                continue;
+            }
             if (next->enabled) {
                 late.settled = std::max(late.settled, plan(first, events, late, next));
                 hide(first);

@@ -485,7 +485,9 @@ def build(shape: Shape, finish: Callable[[FunctionBuilder, dict[str, Value]], No
     variables |= {name: builder.mutex(name) for name in MUTEXES}
     variables |= {name: builder.variable(name, I32, 0) for name in ("waiters", "signals")}
     variables["published"] = builder.variable("published", PTR, 0)
-    functions = [shape.threads.index(body, 1) if shape.alike else index for index, body in enumerate(shape.threads) if index]
+    functions = [
+        shape.threads.index(body, 1) if shape.alike else index for index, body in enumerate(shape.threads) if index
+    ]
     for index, body in enumerate(shape.threads):
         if index == 0 or index not in functions:
             continue

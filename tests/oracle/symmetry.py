@@ -41,7 +41,9 @@ def groups_of(shape: Shape) -> list[list[str]]:
 
 def renamings(groups: list[list[str]]) -> Iterator[Names]:
     for orders in product(*(permutations(group) for group in groups)):
-        yield {old: new for group, order in zip(groups, orders, strict=True) for old, new in zip(group, order, strict=True)}
+        yield {
+            old: new for group, order in zip(groups, orders, strict=True) for old, new in zip(group, order, strict=True)
+        }
 
 
 def orbit(graph: Graph, names: list[Names], slots: dict[str, int]) -> frozenset[Graph]:

@@ -97,7 +97,12 @@ def explore(
     else:
         seed = int(random) if options.seed is None else options.seed
         exploration = _native.Exploration(
-            lowered.code, algorithm=options.algorithm, seed=seed, commute=options.commute, symmetry=options.symmetry, **common
+            lowered.code,
+            algorithm=options.algorithm,
+            seed=seed,
+            commute=options.commute,
+            symmetry=options.symmetry,
+            **common,
         )
 
     def progress(seconds: float) -> Progress:

@@ -143,7 +143,9 @@ class _Handles:
 
     @staticmethod
     def _uses(function: Function, values: set[Value]) -> Iterator[Instruction]:
-        if any(value in values for block in function.blocks.values() for phi in block.phis for _, value in phi.incoming):
+        if any(
+            value in values for block in function.blocks.values() for phi in block.phis for _, value in phi.incoming
+        ):
             yield function.entry.instructions[0]
         for instruction in function.instructions:
             if any(value in values for value in operands(instruction)):
