@@ -43,6 +43,7 @@ class Column:
     purity: bool = True
     awaits: Literal["none", "simple", "all"] = "all"
     commute: bool = True
+    symmetry: bool = False
 
 
 COLUMNS = (
