@@ -209,7 +209,9 @@ class Measurement:
 
 
 def measure(code: Lowered, column: Column, *, algorithm: str = "pop", timeout: float | None = None) -> Measurement:
-    options = Options(algorithm=algorithm, commute=column.commute, races="ignore", allow_livelock=True)
+    options = Options(
+        algorithm=algorithm, commute=column.commute, symmetry=column.symmetry, races="ignore", allow_livelock=True
+    )
     start = time.process_time()
     outcome = explore(code, options, Deadline.after(timeout))
     return Measurement(outcome, time.process_time() - start)

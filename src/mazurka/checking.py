@@ -18,7 +18,6 @@ from mazurka.executions.schedule import Schedule, Transformations
 from mazurka.leeway import USUAL, Leeway
 from mazurka.program.orders import accesses_in, exceeds_interleavings, has_atomics, weak_orders_of
 from mazurka.program.program import Program
-from mazurka.program.symmetry import find_asymmetry
 from mazurka.result import SUFFICIENT, Bug, Executions, Finding, Limit, Race, Result, States, Verdict
 from mazurka.suppressions import STANDARD_STREAMS, Suppressions
 from mazurka.transforms.loops.staying import loops_stay
@@ -167,7 +166,6 @@ class _Check:
         program, lowered, transforms = self._lower(asked)
         self.deadline = self.deadline or Deadline.after(self.chosen["timeout"])
         chosen = options.picked(stateless.Options, self.chosen)
-        chosen = replace(chosen, symmetry=chosen.symmetry and find_asymmetry(program) is None)
         if exceeds_interleavings(program, chosen.memory):
             self._refuse_interleavings(program)
             chosen, hand_over = replace(chosen, algorithm="graphs"), False

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to search, as `mazurka.options` explains it. The algorithm "graphs" explores the executions of the `memory`
-    model, the others interleavings. `symmetry`: threads that were created alike are (`program.symmetry`)."""
+    model, the others interleavings."""
 
     algorithm: str = ALGORITHM.default
     memory: str = MEMORY.default
     seed: int | None = None
     commute: bool = True
-    symmetry: bool = False
+    symmetry: bool = True
     races: str = RACES.default
     suppress_race: Sequence[str] = ()
     uninitialised: bool = True
@@ -101,7 +101,7 @@ def explore(
             algorithm=options.algorithm,
             seed=seed,
             commute=options.commute,
-            symmetry=options.symmetry,
+            symmetry=options.symmetry and lowered.asymmetry is None,
             **common,
         )
 

@@ -168,8 +168,7 @@ class _Handles:
                 case ins.Store(Constant()):
                     continue
                 case ins.Load(result=Register() as loaded):
-                    others = next((one for one in self._uses(function, {loaded}) if not _joins(one, loaded)), None)
-                    if others is None:
+                    if all(_joins(one, loaded) for one in self._uses(function, {loaded})):
                         continue
             return use
         return None
