@@ -27,7 +27,7 @@ import pytest
 import mazurka
 from mazurka import Verdict, _native
 from mazurka.leeway import Leeway
-from mazurka.machine.lowering import lower
+from mazurka.machine.lowering import Lowered, lower
 from mazurka.options import JUDGING, LEEWAY, SEARCH, chosen, picked
 from tests import ROOT
 from tests.oracle.oracle import Oracle, TooLarge
@@ -127,6 +127,44 @@ def test_program(program: Path) -> None:
     assert expected.message is None or expected.message in found.message
     if expected.line is not None:
         assert (Path(found.file or "").name, found.line) == (program.name, expected.line)
+
+
+def _all_bugs(lowered: Lowered, *, symmetry: bool) -> tuple[set[tuple[str, str | None]], int]:
+    """What there is of bugs, and of pairs of places in a data race."""
+    search = _native.Exploration(
+        lowered.code, algorithm="optimal", symmetry=symmetry, keep_going=True, races="warn", max_executions=20_000
+    )
+    search.run()
+    found = [search.bug_at(number) for number in range(search.bug_count())]
+    return {(kind, fault) for kind, _, _, fault, _ in found}, search.race_count()
+
+
+@pytest.mark.parametrize(
+    "program", [path for path in CORPUS if path.name.startswith(("alike", "unlike"))], ids=lambda path: path.name
+)
+def test_threads_that_are_alike_show_the_same_bugs(program: Path) -> None:
+    compare_symmetry(program)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", CORPUS, ids=lambda path: path.name)
+def test_threads_that_are_alike_show_the_same_bugs_everywhere(program: Path) -> None:
+    if Expectation.read(program).engine != "stateful" and program.name != "choice_of_all.c":
+        compare_symmetry(program)
+
+
+def compare_symmetry(program: Path) -> None:
+    expected = Expectation.read(program)
+    lowered = lower(
+        mazurka.load(
+            [program, *expected.files],
+            compiler_arguments=expected.options,
+            program_arguments=expected.arguments,
+            **asdict(expected.leeway),
+        )
+    )
+    if lowered.asymmetry is None:
+        assert _all_bugs(lowered, symmetry=True) == _all_bugs(lowered, symmetry=False)
 
 
 @pytest.mark.parametrize(
