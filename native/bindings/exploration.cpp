@@ -120,9 +120,10 @@ void bind_exploration(nb::module_& module) {
                                            .seed = seed});
         },
         nb::keep_alive<1, 2>(), "code"_a, nb::kw_only(), "algorithm"_a, "uninitialised"_a = true, "leaks"_a = false,
-        "commute"_a = true, "symmetry"_a = false, "keep_going"_a = false, "allow_livelock"_a = false, "keep_executions"_a = false,
-        "races"_a = Races::ignore, "passes_over"_a = nb::none(), "max_executions"_a = 0, "max_steps"_a = 100'000,
-        "until_endless"_a = false, "instruction_limit"_a = max_instructions, "seed"_a = 0, "any_status"_a = false);
+        "commute"_a = true, "symmetry"_a = false, "keep_going"_a = false, "allow_livelock"_a = false,
+        "keep_executions"_a = false, "races"_a = Races::ignore, "passes_over"_a = nb::none(), "max_executions"_a = 0,
+        "max_steps"_a = 100'000, "until_endless"_a = false, "instruction_limit"_a = max_instructions, "seed"_a = 0,
+        "any_status"_a = false);
 
     bind_search(exploration);
 

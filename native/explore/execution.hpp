@@ -96,9 +96,9 @@ public:
         // (A slot may have had a thread before, whose end comes before the creation.)
         return last == nowhere || (spawned != nowhere && spawned > last) ? spawned : last;
     }
-    // Threads that are alike are in the same state as long as they have read the same and written nothing that others can
-    // tell apart, so exchanging their names leads to the same executions. Of these, only those are executions here in
-    // which the one that was created first always moves first. So its event comes before that of the other, as if it
+    // Threads that are alike are in the same state as long as they have read the same and written nothing that others
+    // can tell apart, so exchanging their names leads to the same executions. Of these, only those are executions here
+    // in which the one that was created first always moves first. So its event comes before that of the other, as if it
     // were of the same thread, and nothing reverses that order.
     struct Twin {
         bool needed;

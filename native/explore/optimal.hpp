@@ -295,7 +295,8 @@ void Optimal<S>::find_races() {
             const std::vector<u32> ranges = next.ranges;
             other.letter.choices = choices;
             other.letter.choices.resize(ranges.size(), 0);
-            if (other.letter.choices != late.letter.choices && execution_.admits_instead(i, next, other.letter.choices)) {
+            if (other.letter.choices != late.letter.choices &&
+                execution_.admits_instead(i, next, other.letter.choices)) {
                 other.letter.accesses.assign(next.accesses);
                 reverse_all(other, i);
             }
@@ -317,7 +318,8 @@ void Optimal<S>::find_races() {
             choices.resize(ranges.size(), 0);
             if (execution_.admits(thread, next, choices)) {
                 const Position twin = execution_.twin_of_next(thread).event;
-                Late late{{thread, choices, std::span<const Access>(next.accesses)}, size, execution_.before(thread), twin};
+                Late late{
+                    {thread, choices, std::span<const Access>(next.accesses)}, size, execution_.before(thread), twin};
                 reverse_all(late, subject.exited() ? end : nowhere);
             }
             more = advance(choices, ranges);

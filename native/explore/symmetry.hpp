@@ -9,8 +9,8 @@
 
 namespace mazurka {
 
-// One of `count` executions of a group of threads stands for so many, if each thread but the first says whether all that
-// it has done is what the one before it has done: then the two can be exchanged, and it is the same execution.
+// One of `count` executions of a group of threads stands for so many, if each thread but the first says whether all
+// that it has done is what the one before it has done: then the two can be exchanged, and it is the same execution.
 class Weight {
 public:
     void add(bool same_as_before) {

@@ -71,8 +71,8 @@ public:
     void share_names(const Machine& other) {
         if (names_.size() < other.names_.size()) names_ = other.names_;
     }
-    // The thread that was created before this one, in one go, to do the same: 0 if there is none. `grouped`: the threads
-    // that are alike, or have been once, as a bit mask.
+    // The thread that was created before this one, in one go, to do the same: 0 if there is none. `grouped`: the
+    // threads that are alike, or have been once, as a bit mask.
     Slot alike(Slot thread) const { return threads_[thread].state.alike; }
     u64 grouped() const { return world_.grouped; }
     Slot named_threads() const { return static_cast<Slot>(names_.size()); }  // one past the last
