@@ -130,13 +130,14 @@ void bind_exploration(nb::module_& module) {
     nb::class_<GraphExploration> graphs(module, "GraphExploration");
     graphs.def(
         "__init__",
-        [](GraphExploration* self, const Code& code, MemoryModel memory, bool uninitialised, bool leaks,
+        [](GraphExploration* self, const Code& code, MemoryModel memory, bool uninitialised, bool leaks, bool symmetry,
            bool keep_going, bool allow_livelock, bool keep_executions, Races races,
            std::optional<nb::typed<nb::callable, Ask>> passes_over, u64 max_executions, u64 max_steps,
            bool until_endless, u64 instruction_limit, bool any_status) {
             GraphOptions options;
             options.algorithm = Algorithm::graphs;
             options.memory = memory;
+            options.symmetry = symmetry;
             options.keep_going = keep_going;
             options.allow_livelock = allow_livelock;
             options.races = races;
@@ -147,14 +148,16 @@ void bind_exploration(nb::module_& module) {
             options.until_endless = until_endless;
             new (self) GraphExploration(Machine(code, {.uninitialised = uninitialised,
                                                        .instruction_limit = instruction_limit,
+                                                       .follow_pointers = symmetry,
                                                        .leaks = leaks,
                                                        .any_status = any_status}),
                                         options);
         },
         nb::keep_alive<1, 2>(), "code"_a, nb::kw_only(), "memory"_a = MemoryModel::c11, "uninitialised"_a = true,
-        "leaks"_a = false, "keep_going"_a = false, "allow_livelock"_a = false, "keep_executions"_a = false,
-        "races"_a = Races::ignore, "passes_over"_a = nb::none(), "max_executions"_a = 0, "max_steps"_a = 100'000,
-        "until_endless"_a = false, "instruction_limit"_a = max_instructions, "any_status"_a = false);
+        "leaks"_a = false, "symmetry"_a = false, "keep_going"_a = false, "allow_livelock"_a = false,
+        "keep_executions"_a = false, "races"_a = Races::ignore, "passes_over"_a = nb::none(), "max_executions"_a = 0,
+        "max_steps"_a = 100'000, "until_endless"_a = false, "instruction_limit"_a = max_instructions,
+        "any_status"_a = false);
     bind_search(graphs);
 }
 

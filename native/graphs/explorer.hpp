@@ -42,7 +42,7 @@ public:
     const Results& results() const { return results_; }
     const Machine& subject() const { return machine_; }
     static Algorithm algorithm() { return Algorithm::graphs; }
-    static bool symmetric() { return false; }
+    bool symmetric() const { return symmetric_; }
     static std::optional<HandOver> hand_over() { return {}; }
 
 private:
@@ -155,6 +155,28 @@ private:
     }
     bool is_late(Slot thread) const;
 
+    // Threads that are alike (symmetry.cpp).
+    struct Twin {
+        bool needed;
+        Node node;  // `nobody`: it is still to come
+    };
+    Twin twin_of_next(Slot thread) const;
+    bool is_same(Node one, Node other) const;
+    bool is_same_place(u32 cell, Slot thread, u32 other_cell, Slot other) const;
+    bool is_canonical(Node node) const;
+    bool is_held_up(Slot thread) const {
+        const Twin twin = twin_of_next(thread);
+        return twin.needed && twin.node == nobody;
+    }
+    void look_for_names(Slot thread);
+    void look_for_joins(Slot thread);
+    Slot joined_by(Node node) const;
+    u64 weight() const;
+    void tell_apart() {
+        symmetric_ = false;
+        divided_ = true;
+    }
+
     // What is told.
     bool note_step(Node last);
     void note_end();
@@ -193,6 +215,7 @@ private:
     std::array<Disabled, max_slots> disabled_;
     u64 sleepers_ = 0;  // all threads that were ever asleep
 
+    bool symmetric_ = false;
     bool leaving_ = false;  // the present step ends the process
     // of the present attempt
     Effect effect_;

@@ -176,15 +176,18 @@ void Graph::compute_clocks(Node node) {
     const Node created = created_by_[event.thread];
     const bool first = last == nobody || (created != nobody && created > last && created < node);
     const Node before = first ? created : last;
-    for (const Clock which : {past, known, left, unacquired, fenced}) {
+    for (const Clock which : {past, known, left, unacquired, fenced, cause}) {
         u32* const clock = row(node, which);
-        const bool inherits = before != nobody && which != left && (!first || which == past || which == known);
+        const bool inherits =
+            before != nobody && which != left && (!first || which == past || which == known || which == cause);
         if (inherits)
             std::copy_n(this->clock(before, which), stride_, clock);
         else
             std::fill_n(clock, stride_, 0);
     }
     row(node, past)[event.thread] = event.index;
+    row(node, cause)[event.thread] = event.index;
+    if (event.twin != nobody) join(node, cause, clock(event.twin, cause));
     row(node, known)[event.thread] = event.index;
     if (event.kind == EventKind::fence) {
         if (acquires(event.ordering)) join(node, known, clock(node, unacquired));
@@ -195,6 +198,7 @@ void Graph::compute_clocks(Node node) {
     for (const Part& part : parts(node)) {
         if (part.reads && part.source != initially) {
             join(node, past, clock(part.source, past));
+            join(node, cause, clock(part.source, cause));
             if (!part.blind && synchronises(part.ordering))
                 join(node, acquires(part.ordering) ? known : unacquired, clock(part.source, left));
         }

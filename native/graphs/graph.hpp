@@ -71,6 +71,7 @@ struct GraphEvent {
     u64 number = 0;                       // ... but gets another number, as every event
     u64 site = 0;
     std::size_t mark = 0;  // the machine before it
+    Node twin = nobody;    // while it is added: what it comes after, because the two threads are alike
     // A read that was removed when this write revisited it. Until its thread can go on, it is not there; then it reads
     // from this write, or from one that depends on it.
     Displaced displaced = {};
@@ -140,8 +141,9 @@ public:
 
     // Clocks: for each thread, how many of its events come before (or are) an event: by program order and reads-from
     // (`past`), or as far as that synchronises (`known`), by the rules of C.
-    enum Clock : u8 { past, known, left, unacquired, fenced };
-    static constexpr u32 clocks_of_event = 5;
+    // `cause`: what it is added after, which is its past, and what threads do that are alike and go first.
+    enum Clock : u8 { past, known, left, unacquired, fenced, cause };
+    static constexpr u32 clocks_of_event = 6;
     const u32* clock(Node node, Clock which) const {
         return clocks_.data() + (std::size_t{node} * clocks_of_event + which) * stride_;
     }

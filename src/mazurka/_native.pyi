@@ -344,6 +344,7 @@ class GraphExploration:
         memory: str = "c11",
         uninitialised: bool = True,
         leaks: bool = False,
+        symmetry: bool = False,
         keep_going: bool = False,
         allow_livelock: bool = False,
         keep_executions: bool = False,
