@@ -166,9 +166,10 @@ BITS = 10  # of each register that a thread leaves behind
 
 
 def to_program(litmus: Litmus, outcome: Outcome | None = None, *, alike: bool = False) -> Program:
-    """Main starts the threads and joins them; if `alike`, those that do the same have one function. With an `outcome`, it fails where an execution ends with that one: each
-    thread leaves its registers behind in one variable, which only main looks at; what main looks at after joins is
-    decided by what went before, so this adds no executions."""
+    """Main starts the threads and joins them; if `alike`, those that do the same have one function. With an
+    `outcome`, it fails where an execution ends with that one: each thread leaves its registers behind in one
+    variable, which only main looks at; what main looks at after joins is decided by what went before, so this adds
+    no executions."""
     builder = ProgramBuilder()
     variables = {name: builder.variable(name, I32, 0) for name in litmus.locations}
     results = [builder.variable(f"result{thread}", I64, 0) for thread in range(len(litmus.threads))]

@@ -13,6 +13,8 @@ from mazurka.engines.running import ToldRace, race, run, schedule
 from mazurka.executions.positions import Source
 from mazurka.executions.schedule import Schedule
 from mazurka.options import ALGORITHM, MAX_STEPS, MEMORY, RACES, RANDOM_EXECUTIONS
+from mazurka.program.orders import always_synchronises
+from mazurka.program.symmetry import find_asymmetry
 from mazurka.result import Executions
 
 if TYPE_CHECKING:
@@ -92,8 +94,10 @@ def explore(
         "until_endless": until_endless,
     }
     exploration: _Search
+    symmetry = options.symmetry and find_asymmetry(lowered.program) is None
     if options.algorithm == "graphs":
-        exploration = _native.GraphExploration(lowered.code, memory=options.memory, **common)
+        symmetry = symmetry and (options.memory != "c11" or always_synchronises(lowered.program))
+        exploration = _native.GraphExploration(lowered.code, memory=options.memory, symmetry=symmetry, **common)
     else:
         seed = int(random) if options.seed is None else options.seed
         exploration = _native.Exploration(
@@ -101,7 +105,7 @@ def explore(
             algorithm=options.algorithm,
             seed=seed,
             commute=options.commute,
-            symmetry=options.symmetry and lowered.asymmetry is None,
+            symmetry=symmetry,
             **common,
         )
 

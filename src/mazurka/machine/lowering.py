@@ -13,7 +13,6 @@ from mazurka.machine.registers import allocate
 from mazurka.program import cfg
 from mazurka.program import instructions as ins
 from mazurka.program.program import Block, Function, GlobalVariable, Program
-from mazurka.program.symmetry import find_asymmetry
 from mazurka.program.types import PTR, Float, Type
 from mazurka.program.validate import validate
 
@@ -36,7 +35,7 @@ _CLAIMS = _numbers("ClaimKind")
 class Lowered:
     """Code for the machine, and the way back: what each position of the code came from, and the names behind the
     numbers of functions, globals and thread-locals. `code_of` gives the code of a program that differs from this one
-    only in the contents of its globals. `asymmetry`: why threads that are created alike may not be."""
+    only in the contents of its globals."""
 
     code: _native.Code
     origin: list[tuple[Function, ins.Instruction]]
@@ -44,7 +43,7 @@ class Lowered:
     globals: list[str]
     thread_locals: list[str]
     code_of: Callable[[Program], _native.Code]
-    asymmetry: str | None
+    program: Program
 
 
 def lower(program: Program) -> Lowered:
@@ -94,9 +93,7 @@ class _Lowering:
             )
 
         code = code_of(self.program)
-        return Lowered(
-            code, self.origin, self.functions, self.globals, self.thread_locals, code_of, find_asymmetry(self.program)
-        )
+        return Lowered(code, self.origin, self.functions, self.globals, self.thread_locals, code_of, self.program)
 
     def initial_bytes(self, variable: GlobalVariable) -> bytes:
         if len(variable.data) > MAX_OBJECT_SIZE:
