@@ -53,7 +53,8 @@ GraphExploration::Twin GraphExploration::twin_of_next(Slot thread) const {
     return {true, graph_[last].completes ? last : nobody};
 }
 
-// Of two threads that have done the same so far, the first one reads what is not newer, and writes before the other.
+// Of two threads that have done the same so far, the first one reads what is not newer, and writes before the other; of
+// several places that are written, the first one counts, since they can be written in different orders.
 bool GraphExploration::is_canonical(Node node) const {
     const GraphEvent& event = graph_[node];
     const Slot other = symmetric_ ? machine_.alike(event.thread) : 0;
@@ -68,7 +69,7 @@ bool GraphExploration::is_canonical(Node node) const {
         for (const Part& before : graph_.parts(twin)) {
             if (part.cell != before.cell || part.writes != before.writes) continue;
             const Node first = before.writes ? twin : before.source, second = part.writes ? node : part.source;
-            if (graph_.place_of(second, part.cell) < graph_.place_of(first, part.cell)) return false;
+            return graph_.place_of(second, part.cell) >= graph_.place_of(first, part.cell);
         }
     return true;
 }

@@ -456,7 +456,10 @@ def test_what_pop_cannot_do_is_done_by_optimal(here: Path, capsys: pytest.Captur
     result = json.loads(run(capsys, "check", "waking.c", "--no-symmetry", "--json")[1])
     assert (result["verdict"], result["algorithm"]) == ("ok", "optimal")
     assert result["handed_over"] == "a section assumes something at waking.c:9"
-    assert f"s, by the algorithm optimal, since {result['handed_over']})" in run(capsys, "check", "--no-symmetry", "waking.c")[1]
+    assert (
+        f"s, by the algorithm optimal, since {result['handed_over']})"
+        in run(capsys, "check", "--no-symmetry", "waking.c")[1]
+    )
 
 
 def test_threads_that_are_alike_are_explored_in_one_order(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
