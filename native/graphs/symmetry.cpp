@@ -82,7 +82,8 @@ void GraphExploration::look_for_names(Slot thread) {
         tells |= effect_.guard_accesses != 0 || effect_.guarded || effect_.created != 0 || effect_.waiting.has_value();
         tells |= std::ranges::any_of(effect_.ranges, [](u32 range) { return range > 1; });
         for (const Access& access : effect_.accesses)
-            tells |= access.size > max_object_size || (section_ && owner_of(object_of(access.address)) != thread);
+            tells |= (section_ || access.life == Life::ends || access.size > max_object_size) &&
+                     owner_of(object_of(access.address)) != thread;
     }
     if (tells) tell_apart();
 }
