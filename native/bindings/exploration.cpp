@@ -33,6 +33,12 @@ void bind_search(nb::class_<E>& search) {
                  return std::tuple(now.complete.load(), now.blocked.load(), now.redundant.load(), now.steps.load(),
                                    now.depth.load(), now.fraction.load());
              })
+        .def("told_apart",
+             [](const E& self) -> std::optional<std::pair<u64, u64>> {
+                 if (!self.symmetric()) return {};
+                 const Counts& counts = self.results().counts;
+                 return std::pair(counts.complete_apart, counts.blocked_apart);
+             })
         .def("assumed", [](const E& self) { return self.results().counts.assumed; })
         .def("bounded", [](const E& self) { return self.results().counts.bounded; })
         .def("instructions_executed", [](const E& self) { return self.subject().instructions_executed(); })
@@ -92,15 +98,17 @@ void bind_exploration(nb::module_& module) {
     exploration.def(
         "__init__",
         [](MachineExploration* self, const Code& code, Algorithm algorithm, bool uninitialised, bool leaks,
-           bool commute, bool keep_going, bool allow_livelock, bool keep_executions, Races races,
+           bool commute, bool symmetry, bool keep_going, bool allow_livelock, bool keep_executions, Races races,
            std::optional<nb::typed<nb::callable, Ask>> passes_over, u64 max_executions, u64 max_steps,
            bool until_endless, u64 instruction_limit, u64 seed, bool any_status) {
             new (self) MachineExploration(Machine(code, {.uninitialised = uninitialised,
                                                          .instruction_limit = instruction_limit,
+                                                         .follow_pointers = symmetry,
                                                          .leaks = leaks,
                                                          .any_status = any_status}),
                                           {.algorithm = algorithm,
                                            .commute = commute,
+                                           .symmetry = symmetry,
                                            .keep_going = keep_going,
                                            .allow_livelock = allow_livelock,
                                            .races = races,
@@ -112,9 +120,10 @@ void bind_exploration(nb::module_& module) {
                                            .seed = seed});
         },
         nb::keep_alive<1, 2>(), "code"_a, nb::kw_only(), "algorithm"_a, "uninitialised"_a = true, "leaks"_a = false,
-        "commute"_a = true, "keep_going"_a = false, "allow_livelock"_a = false, "keep_executions"_a = false,
-        "races"_a = Races::ignore, "passes_over"_a = nb::none(), "max_executions"_a = 0, "max_steps"_a = 100'000,
-        "until_endless"_a = false, "instruction_limit"_a = max_instructions, "seed"_a = 0, "any_status"_a = false);
+        "commute"_a = true, "symmetry"_a = false, "keep_going"_a = false, "allow_livelock"_a = false,
+        "keep_executions"_a = false, "races"_a = Races::ignore, "passes_over"_a = nb::none(), "max_executions"_a = 0,
+        "max_steps"_a = 100'000, "until_endless"_a = false, "instruction_limit"_a = max_instructions, "seed"_a = 0,
+        "any_status"_a = false);
 
     bind_search(exploration);
 
@@ -122,13 +131,14 @@ void bind_exploration(nb::module_& module) {
     graphs.def(
         "__init__",
         [](GraphExploration* self, const Code& code, MemoryModel memory, Equivalence equivalence, bool uninitialised,
-           bool leaks, bool keep_going, bool allow_livelock, bool keep_executions, Races races,
+           bool leaks, bool symmetry, bool keep_going, bool allow_livelock, bool keep_executions, Races races,
            std::optional<nb::typed<nb::callable, Ask>> passes_over, u64 max_executions, u64 max_steps,
            bool until_endless, u64 instruction_limit, bool any_status) {
             GraphOptions options;
             options.algorithm = Algorithm::graphs;
             options.memory = memory;
             options.equivalence = equivalence;
+            options.symmetry = symmetry;
             options.keep_going = keep_going;
             options.allow_livelock = allow_livelock;
             options.races = races;
@@ -139,13 +149,14 @@ void bind_exploration(nb::module_& module) {
             options.until_endless = until_endless;
             new (self) GraphExploration(Machine(code, {.uninitialised = uninitialised,
                                                        .instruction_limit = instruction_limit,
+                                                       .follow_pointers = symmetry,
                                                        .leaks = leaks,
                                                        .any_status = any_status}),
                                         options);
         },
         nb::keep_alive<1, 2>(), "code"_a, nb::kw_only(), "memory"_a = MemoryModel::c11,
-        "equivalence"_a = Equivalence::traces, "uninitialised"_a = true, "leaks"_a = false, "keep_going"_a = false,
-        "allow_livelock"_a = false, "keep_executions"_a = false, "races"_a = Races::ignore,
+        "equivalence"_a = Equivalence::traces, "uninitialised"_a = true, "leaks"_a = false, "symmetry"_a = false,
+        "keep_going"_a = false, "allow_livelock"_a = false, "keep_executions"_a = false, "races"_a = Races::ignore,
         "passes_over"_a = nb::none(), "max_executions"_a = 0, "max_steps"_a = 100'000, "until_endless"_a = false,
         "instruction_limit"_a = max_instructions, "any_status"_a = false);
     bind_search(graphs);

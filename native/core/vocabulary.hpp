@@ -103,7 +103,8 @@
     X(held_up, "a step is held up elsewhere in another order")                                                         \
     X(varies, "a step does something else in another order")                                                           \
     X(undecided, "a step may be held up in another order")                                                             \
-    X(asleep, "all that can be done is done elsewhere")
+    X(asleep, "all that can be done is done elsewhere")                                                                \
+    X(alike, "threads are alike")
 
 // What a section does to a lock (see instructions.py).
 #define MAZURKA_CLAIMS(X) X(acquire) X(release) X(keep) X(try_) X(look)

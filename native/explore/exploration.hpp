@@ -19,6 +19,26 @@ public:
     }
 
     void run() {  // once
+        const Algorithm wanted = options_.algorithm;
+        run_by(wanted);
+        if (!explorer_->tells_apart()) return;
+        options_.symmetry = false;
+        run_by(wanted);
+    }
+    void stop() { stopping_ = true; }
+    bool finished() const { return finished_; }  // everything was covered
+    const Progress& progress() const { return progress_; }
+    const Results& results() const { return explorer_->results(); }
+    // Whether threads that are alike were explored in one order only.
+    bool symmetric() const { return options_.symmetry && options_.algorithm == Algorithm::optimal; }
+    const S& subject() const { return explorer_->subject(); }
+    Algorithm algorithm() const { return options_.algorithm; }               // that was used in the end, ...
+    const std::optional<HandOver>& hand_over() const { return hand_over_; }  // ... and why, if it is another one
+
+private:
+    void run_by(Algorithm algorithm) {
+        explore_by(algorithm);
+        progress_.show({}, 0);
         finished_ = explorer_->run();
         hand_over_ = explorer_->hand_over();
         if (!hand_over_) return;
@@ -26,15 +46,6 @@ public:
         progress_.show({}, 0);
         finished_ = explorer_->run();
     }
-    void stop() { stopping_ = true; }
-    bool finished() const { return finished_; }  // everything was covered
-    const Progress& progress() const { return progress_; }
-    const Results& results() const { return explorer_->results(); }
-    const S& subject() const { return explorer_->subject(); }
-    Algorithm algorithm() const { return options_.algorithm; }               // that was used in the end, ...
-    const std::optional<HandOver>& hand_over() const { return hand_over_; }  // ... and why, if it is another one
-
-private:
     template <class E>
     void begin() {
         explorer_ = std::make_unique<E>(start_, options_, progress_, stopping_);

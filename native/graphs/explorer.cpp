@@ -6,7 +6,7 @@
 namespace mazurka {
 
 GraphExploration::GraphExploration(Machine start, const GraphOptions& options)
-    : options_(options), machine_(std::move(start)), first_threads_(machine_.threads()) {}
+    : options_(options), machine_(std::move(start)), first_threads_(machine_.threads()), symmetric_(options.symmetry) {}
 
 void GraphExploration::run() {
     start_ = machine_.mark();
@@ -38,6 +38,7 @@ bool GraphExploration::start() {
     note_failures();
     if (options_.keep_going) return true;
     ++results_.counts.complete;
+    results_.counts.tell_apart(weight(), false);
     progress_.show(results_.counts, 0);
     return false;
 }
@@ -83,7 +84,7 @@ bool GraphExploration::extend() {
             if (leaving == 0) leaving = thread;
             continue;
         }
-        if (is_disabled(thread) || is_suspended(thread)) continue;
+        if (is_disabled(thread) || is_suspended(thread) || is_held_up(thread)) continue;
         const bool enabled = attempt_newest(thread, nullptr);
         if (divided_) return false;
         if (enabled && !(is_free(thread) && is_awake(thread, static_cast<u32>(decisions_.size()), true))) {
@@ -206,6 +207,7 @@ GraphEvent GraphExploration::event(Slot thread, EventKind kind) {
 Node GraphExploration::push(GraphEvent event, std::span<const Part> parts, std::span<const u32> places) {
     graph_.make_room(machine_.named_threads());
     event.number = ++stamps_;
+    event.twin = twin_of_next(event.thread).node;
     const Node node = graph_.push(std::move(event), parts, places);
     synced_ = graph_.size();
     return node;
@@ -271,6 +273,7 @@ bool GraphExploration::decide(Slot thread, const Decision& decision, u64 stamp, 
     }
     const bool newest = is_last(decision.part.source, decision.part.cell);
     const Node node = push(std::move(made), {&decision.part, 1}, {});
+    if (!is_canonical(node)) return false;
     return (known && !leaves_open()) || may_be(node, newest && late);
 }
 
@@ -297,6 +300,8 @@ bool GraphExploration::finish(Slot thread) {
     graph_.complete(last, ended_, std::move(creations));
     settle(thread);
     open_ = false;
+    look_for_joins(thread);
+    if (divided_) return false;
     push_rest(thread);
     return note_step(last);
 }
@@ -376,7 +381,8 @@ bool GraphExploration::suspend(Slot thread) {
 bool GraphExploration::add_write(Slot thread, std::span<const u32> places, bool newest) {
     GraphEvent made = event(thread, EventKind::write);
     made.stamp = ++stamps_;
-    return may_be(push(std::move(made), writes_, places), newest) && finish(thread);
+    const Node node = push(std::move(made), writes_, places);
+    return is_canonical(node) && may_be(node, newest) && finish(thread);
 }
 
 // ------------------------------------------------------------------------------------------- what else could be
@@ -526,7 +532,9 @@ void GraphExploration::offer_places(Slot thread, Todo next, bool all) {
 std::vector<u32> GraphExploration::past_of(Slot thread) const {
     std::vector<u32> past(std::max<std::size_t>(graph_.stride(), machine_.named_threads()), 0);
     if (const Node last = graph_.before_next(thread); last != nobody)
-        std::copy_n(graph_.clock(last, Graph::past), graph_.stride(), past.begin());
+        std::copy_n(graph_.clock(last, Graph::cause), graph_.stride(), past.begin());
+    if (const Node twin = twin_of_next(thread).node; twin != nobody)
+        for (u32 i = 0; i < graph_.stride(); ++i) past[i] = std::max(past[i], graph_.clock(twin, Graph::cause)[i]);
     return past;
 }
 
@@ -544,7 +552,7 @@ void GraphExploration::offer_revisits(Slot thread, const std::vector<u32>& past,
 void GraphExploration::offer_older() {
     for (u64 rest = machine_.threads(); rest != 0; rest &= rest - 1) {
         const auto thread = static_cast<Slot>(std::countr_zero(rest));
-        if (!is_waiting(thread) || machine_.at_exit(thread) || is_suspended(thread)) continue;
+        if (!is_waiting(thread) || machine_.at_exit(thread) || is_suspended(thread) || is_held_up(thread)) continue;
         todo_.push_back(todo(Todo::Kind::older, thread));
         asleep_ |= u64{1} << thread;
         sleepers_ |= asleep_;

@@ -44,6 +44,7 @@ public:
     const Results& results() const { return results_; }
     const Machine& subject() const { return machine_; }
     static Algorithm algorithm() { return Algorithm::graphs; }
+    bool symmetric() const { return symmetric_; }
     static std::optional<HandOver> hand_over() { return {}; }
 
 private:
@@ -171,6 +172,28 @@ private:
     void put_in_order(bool by_rank);
     bool know_last();
 
+    // Threads that are alike (symmetry.cpp).
+    struct Twin {
+        bool needed;
+        Node node;  // `nobody`: it is still to come
+    };
+    Twin twin_of_next(Slot thread) const;
+    bool is_same(Node one, Node other) const;
+    bool is_same_place(u32 cell, Slot thread, u32 other_cell, Slot other) const;
+    bool is_canonical(Node node) const;
+    bool is_held_up(Slot thread) const {
+        const Twin twin = twin_of_next(thread);
+        return twin.needed && twin.node == nobody;
+    }
+    void look_for_names(Slot thread);
+    void look_for_joins(Slot thread);
+    Slot joined_by(Node node) const;
+    u64 weight() const;
+    void tell_apart() {
+        symmetric_ = false;
+        divided_ = true;
+    }
+
     // What is told.
     bool note_step(Node last);
     void note_failures();
@@ -223,6 +246,7 @@ private:
     u64 ranks_ = 0;
     std::vector<bool> before_;  // what was there before an event, or is in the past of who would remove it
 
+    bool symmetric_ = false;
     bool leaving_ = false;  // the present step ends the process
     // of the present attempt
     Effect effect_;

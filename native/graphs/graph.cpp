@@ -197,7 +197,7 @@ void Graph::compute_clocks(Node node) {
     const Node created = created_by_[event.thread];
     const bool first = last == nobody || (created != nobody && created > last && created < node);
     const Node before = first ? created : last;
-    // All but the last, `left`; the creator of a thread hands on only the first two.
+    // All but the last, `left`; the creator of a thread hands on only the first three.
     const u32 inherited = before == nobody ? 0 : stride_ * (first ? unacquired : left);
     u32* const clocks = row(node, past);
     if (inherited != 0) std::copy_n(clock(before, past), inherited, clocks);
@@ -207,6 +207,8 @@ void Graph::compute_clocks(Node node) {
         if (part.reads && part.source != initially) deepest = std::max(deepest, events_[part.source].depth);
     events_[node].depth = deepest + 1;
     row(node, past)[event.thread] = event.index;
+    row(node, cause)[event.thread] = event.index;
+    if (event.twin != nobody) join(node, cause, clock(event.twin, cause));
     row(node, known)[event.thread] = event.index;
     if (event.kind == EventKind::fence) {
         if (acquires(event.ordering)) join(node, known, clock(node, unacquired));
@@ -217,6 +219,7 @@ void Graph::compute_clocks(Node node) {
     for (const Part& part : parts(node)) {
         if (part.reads && part.source != initially) {
             join(node, past, clock(part.source, past));
+            join(node, cause, clock(part.source, cause));
             if (!part.blind && synchronises(part.ordering))
                 join(node, acquires(part.ordering) ? known : unacquired, clock(part.source, left));
         }

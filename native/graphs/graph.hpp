@@ -73,6 +73,7 @@ struct GraphEvent {
     u32 depth = 0;         // of what comes before it by program order and reads-from
     u64 rank = 0;          // where it is in an order that shows that the graph is an execution (`reads_from.cpp`)
     std::size_t mark = 0;  // the machine before it
+    Node twin = nobody;    // while it is added: what it comes after, because the two threads are alike
     // A read that was removed when this write revisited it. Until its thread can go on, it is not there; then it reads
     // from this write, or from one that depends on it.
     Displaced displaced = {};
@@ -147,8 +148,9 @@ public:
 
     // Clocks: for each thread, how many of its events come before (or are) an event: by program order and reads-from
     // (`past`), or as far as that synchronises (`known`), by the rules of C.
-    enum Clock : u8 { past, known, unacquired, fenced, left };
-    static constexpr u32 clocks_of_event = 5;
+    // `cause`: what it is added after, which is its past, and what threads do that are alike and go first.
+    enum Clock : u8 { past, known, cause, unacquired, fenced, left };
+    static constexpr u32 clocks_of_event = 6;
     const u32* clock(Node node, Clock which) const {
         return clocks_.data() + (std::size_t{node} * clocks_of_event + which) * stride_;
     }

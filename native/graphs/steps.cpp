@@ -104,6 +104,8 @@ bool GraphExploration::attempt(Slot thread, const Todo* given) {
             divided_ = true;
             return false;
         }
+        look_for_names(thread);
+        if (divided_) return false;
         // What is in a cell at the start is what was there before its first event.
         const auto look = [&](u32 number) {
             Cell& cell = graph_.cells()[number];

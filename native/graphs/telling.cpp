@@ -24,7 +24,10 @@ bool GraphExploration::note_step(Node last) {
         ++counts.beyond;
         goes_on = false;
     }
-    if (!goes_on) ++counts.complete;
+    if (!goes_on) {
+        ++counts.complete;
+        counts.tell_apart(weight(), false);
+    }
     progress_.show(counts, graph_.size());
     return goes_on;
 }
@@ -362,6 +365,7 @@ void GraphExploration::note_end() {
     const Judgement found = judge(stays, returned, machine_.limited(), options_.allow_livelock, [&](Slot thread) {
         return (options_.keep_going || !results_.bug) && machine_.spins(thread);
     });
+    counts.tell_apart(weight(), !machine_.limited() && found.blocked);
     if (!machine_.limited()) {
         ++(found.blocked ? counts.blocked : counts.complete);
         counts.bounded += found.bounded ? 1 : 0;

@@ -113,6 +113,7 @@ def check(
     equivalence: str | None = None,
     seed: int | None = None,
     commute: bool = True,
+    symmetry: bool = True,
     purity: bool = True,
     awaits: bool = True,
     unroll: int | None = None,

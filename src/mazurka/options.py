@@ -369,6 +369,13 @@ COMMUTE = Option(
     again="finding",
     only=("stateless", "tells states apart, not orders of updates"),
 )
+SYMMETRY = Option(
+    "--no-symmetry",
+    "tell apart threads that are alike, created one after the other with the same function and argument",
+    default=True,
+    again="finding",
+    only=("stateless", "tells threads apart"),
+)
 PURITY = Option(
     "--no-purity",
     "let loops go round also where that changes nothing",
@@ -514,7 +521,7 @@ _EXECUTIONS = (MAX_STEPS, ALLOW_LIVELOCK)
 _SEARCH: dict[str | None, tuple[Option, ...]] = {
     "search": (ENGINE, MEMORY, KEEP_GOING, TIMEOUT, UNINITIALISED, ANY_STATUS, SUPPRESS_RACE, RACES, ALLOW_LIVELOCK),
     "what C leaves undefined or open": (*LEEWAY, LEAKS),
-    "search of the engine stateless": (ALGORITHM, EQUIVALENCE, SEED, COMMUTE, *LOOPS, MAX_EXECUTIONS, MAX_STEPS),
+    "search of the engine stateless": (ALGORITHM, EQUIVALENCE, SEED, COMMUTE, SYMMETRY, *LOOPS, MAX_EXECUTIONS, MAX_STEPS),
     "search of the engine stateful": (REDUCTION, EXACT, MAX_MEMORY, MAX_STATES),
 }
 

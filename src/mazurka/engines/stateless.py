@@ -13,6 +13,8 @@ from mazurka.engines.running import ToldRace, race, run, schedule
 from mazurka.executions.positions import Source
 from mazurka.executions.schedule import Schedule
 from mazurka.options import ALGORITHM, EQUIVALENCE, MAX_STEPS, MEMORY, RACES, RANDOM_EXECUTIONS
+from mazurka.program.orders import always_synchronises
+from mazurka.program.symmetry import find_asymmetry
 from mazurka.result import Executions
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ class Options:
     equivalence: str = EQUIVALENCE.default
     seed: int | None = None
     commute: bool = True
+    symmetry: bool = True
     races: str = RACES.default
     suppress_race: Sequence[str] = ()
     uninitialised: bool = True
@@ -94,14 +97,23 @@ def explore(
         "until_endless": until_endless,
     }
     exploration: _Search
+    symmetry = options.symmetry and find_asymmetry(lowered.program) is None
     if options.algorithm == "graphs":
+        # (Which of two threads that are alike goes first is told by the order of writes.)
+        symmetry = symmetry and options.equivalence == "traces"
+        symmetry = symmetry and (options.memory != "c11" or always_synchronises(lowered.program))
         exploration = _native.GraphExploration(
-            lowered.code, memory=options.memory, equivalence=options.equivalence, **common
+            lowered.code, memory=options.memory, equivalence=options.equivalence, symmetry=symmetry, **common
         )
     else:
         seed = int(random) if options.seed is None else options.seed
         exploration = _native.Exploration(
-            lowered.code, algorithm=options.algorithm, seed=seed, commute=options.commute, **common
+            lowered.code,
+            algorithm=options.algorithm,
+            seed=seed,
+            commute=options.commute,
+            symmetry=symmetry,
+            **common,
         )
 
     equivalence = options.equivalence if options.algorithm == "graphs" else None
@@ -159,6 +171,7 @@ def _is_vacuous(exploration: _Search) -> bool:
 
 def _coverage(lowered: Lowered, exploration: _Search, equivalence: str | None, estimate: int | None) -> Executions:
     complete, blocked, redundant, *_ = exploration.progress()
+    told_apart = exploration.told_apart()
     return Executions(
         algorithm=exploration.algorithm(),
         finished=exploration.finished(),
@@ -168,6 +181,7 @@ def _coverage(lowered: Lowered, exploration: _Search, equivalence: str | None, e
         bounded=exploration.bounded(),
         assumed=exploration.assumed(),
         beyond=exploration.beyond(),
+        told_apart=told_apart if told_apart != (complete, blocked) else None,
         handed_over=_handed_over(lowered, exploration.hand_over()),
         estimate=estimate,
         equivalence=equivalence,

@@ -353,6 +353,7 @@ def counted(count: int, noun: str) -> str:
 
 
 # What is explored by algorithms that do not go through executions up to equivalence.
+_ALIKE = "threads are alike"  # as `pop` says it when it leaves a program to `optimal` for that
 _NOUNS = {"exhaustive": "interleaving", "random": "random execution", "graphs": "execution graph"}
 _CLASS, _CLASSES = "reads-from class", "reads-from classes"
 
@@ -416,7 +417,17 @@ def _effort(result: Result, executions: Executions) -> str:
     known = executions.algorithm in (ALGORITHM.default, "replay", *_NOUNS)
     by = "" if known else f", by the algorithm {executions.algorithm}"
     by += f", since {executions.handed_over}" if executions.handed_over else ""
-    return duration(result.seconds) + given_up + by
+    # Most programs have threads that are alike, and nothing is lost by another algorithm.
+    if executions.handed_over and executions.handed_over.startswith(_ALIKE):
+        by = ""
+    return duration(result.seconds) + given_up + _told_apart(executions) + by
+
+
+def _told_apart(executions: Executions) -> str:
+    if executions.told_apart is None or not executions.finished:
+        return ""
+    many = sum(executions.told_apart)
+    return f", {'more than ' if many >= 2**64 - 1 else ''}{many:,} with threads told apart that are alike"
 
 
 def about(count: int) -> str:
