@@ -521,7 +521,16 @@ _EXECUTIONS = (MAX_STEPS, ALLOW_LIVELOCK)
 _SEARCH: dict[str | None, tuple[Option, ...]] = {
     "search": (ENGINE, MEMORY, KEEP_GOING, TIMEOUT, UNINITIALISED, ANY_STATUS, SUPPRESS_RACE, RACES, ALLOW_LIVELOCK),
     "what C leaves undefined or open": (*LEEWAY, LEAKS),
-    "search of the engine stateless": (ALGORITHM, EQUIVALENCE, SEED, COMMUTE, SYMMETRY, *LOOPS, MAX_EXECUTIONS, MAX_STEPS),
+    "search of the engine stateless": (
+        ALGORITHM,
+        EQUIVALENCE,
+        SEED,
+        COMMUTE,
+        SYMMETRY,
+        *LOOPS,
+        MAX_EXECUTIONS,
+        MAX_STEPS,
+    ),
     "search of the engine stateful": (REDUCTION, EXACT, MAX_MEMORY, MAX_STATES),
 }
 
