@@ -147,11 +147,12 @@ Sighting* Explorer<S>::sighting(BugKey key, Slot thread) {
         if (known.key == key) return &known;
     if (results_.bugs.size() >= most_bugs) return nullptr;
     Bug bug{key.kind, thread, {}, key.fault};
-    // Of a failure, only what leads to it: another thread may have failed before.
+    // Of a failure, only what leads to it: another thread may have failed before. (What is lost depends on who has
+    // ended.)
     const Position last = execution_.size() - 1;
+    const bool all = key.kind != Ending::failure || key.fault == Fault::leaked;
     for (Position i = 0; i < execution_.size(); ++i)
-        if (key.kind != Ending::failure || i == last || execution_.happens_before(i, last))
-            bug.schedule.push_back(step_of(i));
+        if (all || i == last || execution_.happens_before(i, last)) bug.schedule.push_back(step_of(i));
     results_.bugs.push_back({std::move(key), std::move(bug)});
     return &results_.bugs.back();
 }

@@ -41,15 +41,17 @@ void GraphExploration::note_failures() {
         BugKey key = key_of(machine_.failure(thread));
         const bool known = std::ranges::find(results_.bugs, key, &Sighting::key) != results_.bugs.end();
         if (known || results_.bugs.size() >= most_bugs) continue;
-        // What it depends on; and the ends of objects, which may be why it fails.
+        // What it depends on; and the ends of objects, which may be why it fails. What is lost depends on who has
+        // ended.
         std::vector<Node> goals;
+        const bool all = machine_.failure(thread).fault == Fault::leaked;
         if (const Node before = graph_.before_next(thread); before != nobody) goals.push_back(before);
         for (Node node = 0; node < graph_.size(); ++node)
             if (!graph_[node].ended.empty()) goals.push_back(node);
         std::vector<bool> only(graph_.size());
         for (Node node = 0; node < graph_.size(); ++node)
             only[node] =
-                std::ranges::any_of(goals, [&](Node goal) { return graph_.is_before(node, goal, Graph::past); });
+                all || std::ranges::any_of(goals, [&](Node goal) { return graph_.is_before(node, goal, Graph::past); });
         report(Ending::failure, thread, machine_.failure(thread).fault, schedule(only));
         sighting(std::move(key), thread, schedule(only));
     }
