@@ -116,6 +116,8 @@ public:
     }
     // Something tells threads apart that were taken to be alike.
     bool tells_apart() const { return tells_apart_; }
+    // The execution has ended with threads that stay, one of them since it waits for the end of another.
+    void look_for_names_at_end(Slot thread, Slot awaited, std::span<const Stay> stays);
     // How many executions this one stands for.
     u64 weight() const;
 
@@ -184,7 +186,7 @@ private:
         });
     }
     void compare_with_twin(Position position, Position twin);
-    Slot joined_by(Position position) const;
+    Slot joined_by(Position position) const { return mazurka::joined_by(accesses(position), events_[position].thread); }
     void look_for_names(Position position);
     void synchronise(Position position);
     // Calls `visit(event, access)` for what is in a data race with an access of a thread that knows so much.
@@ -342,18 +344,6 @@ void Execution<S>::compare_with_twin(Position position, Position twin) {
     tells_apart_ |= !event.same && !is_local(effect_);
 }
 
-// The thread whose end an event has waited for; 0: it does not do that.
-template <Subject S>
-Slot Execution<S>::joined_by(Position position) const {
-    for (const Access& access : accesses(position)) {
-        const u64 object = object_of(access.address);
-        if (number_of(object) == 0 && owner_of(object) != 0 && owner_of(object) != events_[position].thread &&
-            access.address == address_of(owner_of(object), 0) + thread_done && access.reads)
-            return owner_of(object);
-    }
-    return 0;
-}
-
 // Whether the last event tells threads that are alike apart: by their handles, by whom they create, by their addresses.
 // Whoever waits for the end of one of them does so for all, one after the other, and does nothing else until then.
 template <Subject S>
@@ -386,6 +376,17 @@ void Execution<S>::look_for_names(Position position) {
         }
         for (u64 rest = waited & grouped; rest != 0; rest &= rest - 1)
             tells_apart_ |= (group_of(subject_, static_cast<Slot>(std::countr_zero(rest))) & ~waited) != 0;
+    }
+}
+
+template <Subject S>
+void Execution<S>::look_for_names_at_end(Slot thread, Slot awaited, std::span<const Stay> stays) {
+    if constexpr (Grouping<S>) {
+        if (!symmetry_) return;
+        u64 joined = 0;
+        for (Position last = last_of_[thread]; last != nowhere; last = events_[last].previous)
+            joined |= u64{1} << joined_by(last);
+        tells_apart_ |= end_tells_apart(subject_, stays, awaited, joined);
     }
 }
 

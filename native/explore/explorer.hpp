@@ -109,6 +109,7 @@ private:
     u64 most_steps_ = ~u64{0};                        // of all executions
     std::vector<Stay> stays_;                         // at the end
     std::vector<std::pair<Slot, Accesses>> waiting_;  // threads that wait at the end, and with what
+    std::vector<std::pair<Slot, Slot>> joining_;      // those that wait for the end of another one
 };
 
 template <Subject S>
@@ -146,11 +147,12 @@ Sighting* Explorer<S>::sighting(BugKey key, Slot thread) {
         if (known.key == key) return &known;
     if (results_.bugs.size() >= most_bugs) return nullptr;
     Bug bug{key.kind, thread, {}, key.fault};
-    // Of a failure, only what leads to it: another thread may have failed before.
+    // Of a failure, only what leads to it: another thread may have failed before. (What is lost depends on who has
+    // ended.)
     const Position last = execution_.size() - 1;
+    const bool all = key.kind != Ending::failure || key.fault == Fault::leaked;
     for (Position i = 0; i < execution_.size(); ++i)
-        if (key.kind != Ending::failure || i == last || execution_.happens_before(i, last))
-            bug.schedule.push_back(step_of(i));
+        if (all || i == last || execution_.happens_before(i, last)) bug.schedule.push_back(step_of(i));
     results_.bugs.push_back({std::move(key), std::move(bug)});
     return &results_.bugs.back();
 }
@@ -324,6 +326,7 @@ void Explorer<S>::note_end() {
     S& subject = execution_.subject();
     stays_.clear();
     waiting_.clear();
+    joining_.clear();
     each_thread(subject.threads(), [&](Slot thread) {
         // Where all is over, a bounded loop is still one that was left too early.
         if (subject.status(thread) == Status::stopped) {
@@ -336,6 +339,7 @@ void Explorer<S>::note_end() {
                 return;
             }
             const Waiting waiting = *effect_.waiting;
+            if (const Slot awaited = joined_by(effect_.accesses, thread)) joining_.emplace_back(thread, awaited);
             if constexpr (Looping<S>)
                 if (options_.races != Races::ignore && subject.at_guarded_access(thread))
                     note_waiting(thread, effect_, execution_.size());
@@ -369,6 +373,8 @@ void Explorer<S>::note_end() {
         for (const Stay& stay : stays_) key.places.emplace_back(stay.thread, subject.site(stay.thread));
         if (Sighting* const known = sighting(std::move(key), found.thread)) ++known->executions;
     }
+    if (options_.keep_going || !results_.bug)
+        for (const auto& [thread, awaited] : joining_) execution_.look_for_names_at_end(thread, awaited, stays_);
     if (found.left > (results_.left ? results_.left->count : 0)) results_.left = Left{found.left, schedule()};
     progress_.show(counts, execution_.size());
 }

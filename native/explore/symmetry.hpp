@@ -1,10 +1,14 @@
 // Threads that are alike: what is needed of them beside the order that `Execution` gives to their events.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <span>
 
+#include "core/layout.hpp"
+#include "explore/ending.hpp"
 #include "explore/subject.hpp"
 
 namespace mazurka {
@@ -48,6 +52,34 @@ u64 group_of(const S& subject, Slot thread) {
         if (start == first) found |= u64{1} << other;
     }
     return found;
+}
+
+// The thread whose end a step of another one waits for; 0: it does not do that.
+inline Slot joined_by(std::span<const Access> accesses, Slot thread) {
+    for (const Access& access : accesses) {
+        const u64 object = object_of(access.address);
+        if (number_of(object) == 0 && owner_of(object) != 0 && owner_of(object) != thread &&
+            access.address == address_of(owner_of(object), 0) + thread_done && access.reads)
+            return owner_of(object);
+    }
+    return 0;
+}
+
+// Whoever waits at the end of an execution for one of several threads that are alike, and has `joined` some of them
+// before, may get further if another one has its name, or be in a circle: unless all of the others stay at the same.
+template <Grouping S>
+bool end_tells_apart(const S& subject, std::span<const Stay> stays, Slot awaited, u64 joined) {
+    if ((subject.grouped() >> awaited & 1) == 0) return false;
+    const auto stay = [&](Slot thread) { return std::ranges::find(stays, thread, &Stay::thread); };
+    const auto own = stay(awaited);
+    for (u64 rest = group_of(subject, awaited) & ~joined; rest != 0; rest &= rest - 1) {
+        const auto thread = static_cast<Slot>(std::countr_zero(rest));
+        const auto other = stay(thread);
+        if (subject.status(thread) != subject.status(awaited)) return true;
+        // (Who has failed stays nowhere.)
+        if (own != stays.end() && (other->guard != own->guard || other->holder != own->holder)) return true;
+    }
+    return false;
 }
 
 // How many executions one stands for. `is_same(thread)`: it has done all that the thread before it in its group has

@@ -187,6 +187,7 @@ private:
     }
     void look_for_names(Slot thread);
     void look_for_joins(Slot thread);
+    void look_for_names_at_end(Slot thread, Slot awaited, std::span<const Stay> stays);
     Slot joined_by(Node node) const;
     u64 weight() const;
     void tell_apart() {

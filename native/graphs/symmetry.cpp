@@ -129,6 +129,13 @@ void GraphExploration::look_for_joins(Slot thread) {
         if ((group_of(machine_, static_cast<Slot>(std::countr_zero(rest))) & ~waited) != 0) tell_apart();
 }
 
+void GraphExploration::look_for_names_at_end(Slot thread, Slot awaited, std::span<const Stay> stays) {
+    if (!symmetric_) return;
+    u64 joined = 0;
+    for (const Node node : graph_.of_thread(thread)) joined |= u64{1} << joined_by(node);
+    if (end_tells_apart(machine_, stays, awaited, joined)) tell_apart();
+}
+
 u64 GraphExploration::weight() const {
     if (!symmetric_ || machine_.grouped() == 0) return 1;
     return weight_of(machine_, [&](Slot thread) {

@@ -3,6 +3,7 @@
 #include <bit>
 #include <utility>
 
+#include "explore/symmetry.hpp"
 #include "graphs/explorer.hpp"
 
 namespace mazurka {
@@ -40,15 +41,17 @@ void GraphExploration::note_failures() {
         BugKey key = key_of(machine_.failure(thread));
         const bool known = std::ranges::find(results_.bugs, key, &Sighting::key) != results_.bugs.end();
         if (known || results_.bugs.size() >= most_bugs) continue;
-        // What it depends on; and the ends of objects, which may be why it fails.
+        // What it depends on; and the ends of objects, which may be why it fails. What is lost depends on who has
+        // ended.
         std::vector<Node> goals;
+        const bool all = machine_.failure(thread).fault == Fault::leaked;
         if (const Node before = graph_.before_next(thread); before != nobody) goals.push_back(before);
         for (Node node = 0; node < graph_.size(); ++node)
             if (!graph_[node].ended.empty()) goals.push_back(node);
         std::vector<bool> only(graph_.size());
         for (Node node = 0; node < graph_.size(); ++node)
             only[node] =
-                std::ranges::any_of(goals, [&](Node goal) { return graph_.is_before(node, goal, Graph::past); });
+                all || std::ranges::any_of(goals, [&](Node goal) { return graph_.is_before(node, goal, Graph::past); });
         report(Ending::failure, thread, machine_.failure(thread).fault, schedule(only));
         sighting(std::move(key), thread, schedule(only));
     }
@@ -329,6 +332,7 @@ void GraphExploration::count_failures() {
 void GraphExploration::note_end() {
     Counts& counts = results_.counts;
     std::vector<Stay> stays;
+    std::vector<std::pair<Slot, Slot>> joining;
     for (u64 rest = machine_.threads(); rest != 0; rest &= rest - 1) {
         const auto thread = static_cast<Slot>(std::countr_zero(rest));
         if (machine_.status(thread) == Status::stopped) {
@@ -344,6 +348,8 @@ void GraphExploration::note_end() {
                 return;
             }
             if (machine_.exited()) continue;
+            if (const Slot awaited = mazurka::joined_by(effect_.accesses, thread); effect_.waiting && awaited != 0)
+                joining.emplace_back(thread, awaited);
             if (effect_.waiting)
                 stays.push_back({thread, effect_.waiting->guard, owner_of(object_of(effect_.waiting->holder))});
             else
@@ -382,6 +388,8 @@ void GraphExploration::note_end() {
         for (const Stay& stay : stays) key.places.emplace_back(stay.thread, machine_.site(stay.thread));
         if (Sighting* const known = sighting(std::move(key), found.thread, steps)) ++known->executions;
     }
+    if (options_.keep_going || !results_.bug)
+        for (const auto& [thread, awaited] : joining) look_for_names_at_end(thread, awaited, stays);
     if (found.left > (results_.left ? results_.left->count : 0)) results_.left = Left{found.left, steps};
     machine_.rewind(end);
     progress_.show(counts, graph_.size());

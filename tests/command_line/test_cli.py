@@ -388,6 +388,39 @@ def test_keep_going_counts_after_a_bug(here: Path, capsys: pytest.CaptureFixture
     assert every["complete"] > first["complete"]
 
 
+LOSING = """\
+#include <pthread.h>
+#include <stdlib.h>
+#include <stdatomic.h>
+
+static void *_Atomic last;
+
+static void *work(void *unused) {
+    for (int i = 0; i < 2; i++)
+        last = malloc(4);
+    return unused;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("algorithm", ["optimal", "exhaustive", "graphs"])
+@pytest.mark.parametrize("keep_going", [[], ["--keep-going"]])
+def test_what_the_last_thread_loses_is_told_with_the_end_of_the_others(
+    here: Path, capsys: pytest.CaptureFixture[str], algorithm: str, keep_going: list[str]
+) -> None:
+    Path("losing.c").write_text(LOSING)
+    words = ["losing.c", "--memory", "sc", "--leaks", "--algorithm", algorithm, *keep_going, "--json"]
+    result = json.loads(run(capsys, "check", *words)[1])
+    assert [bug["kind"] for bug in result["bugs"]] == ["memory"]
+    assert result["bug"]["message"].startswith("memory leak: ")
+
+
 def test_an_internal_error_is_4_and_asks_for_a_report(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
