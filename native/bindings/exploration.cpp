@@ -1,6 +1,7 @@
 #include "graphs/explorer.hpp"
 #include "vm/exploring.hpp"
 
+#include <memory>
 #include <set>
 
 #include "bindings/bindings.hpp"
@@ -70,9 +71,11 @@ void bind_search(nb::class_<E>& search) {
 template <class E>
 std::function<bool(const DataRace&)> judge_of(E* self, const std::optional<nb::typed<nb::callable, Ask>>& passes_over) {
     if (!passes_over) return {};
-    return [self, ask = *passes_over](const DataRace& race) {
+    // Shared, since a search that starts again copies it without holding the GIL.
+    const auto ask = std::make_shared<const nb::typed<nb::callable, Ask>>(*passes_over);
+    return [self, ask](const DataRace& race) {
         nb::gil_scoped_acquire held;
-        return nb::cast<bool>(ask(thread_names(self->subject()), to_tuple(race)));
+        return nb::cast<bool>((*ask)(thread_names(self->subject()), to_tuple(race)));
     };
 }
 
