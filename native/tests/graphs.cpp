@@ -1,5 +1,5 @@
 // The explorer of execution graphs: programs whose graphs can be counted by hand, and random code, under every model.
-#include "graphs/explorer.hpp"
+#include "graphs/search.hpp"
 
 #include <array>
 #include <memory>
@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::array models{MemoryModel::sc, MemoryModel::tso, MemoryModel::pso, MemoryModel::ra, MemoryModel::c11};
 
-std::unique_ptr<GraphExploration> explore(const Code& code, MemoryModel model) {
+std::unique_ptr<GraphSearch> explore(const Code& code, MemoryModel model) {
     GraphOptions options;
     options.algorithm = Algorithm::graphs;
     options.memory = model;
     options.keep_going = options.keep_executions = true;
     options.races = Races::warn;
     options.max_executions = 3000;
-    auto found = std::make_unique<GraphExploration>(Machine(code, {.instruction_limit = 1000}), options);
+    auto found = std::make_unique<GraphSearch>(Machine(code, {.instruction_limit = 1000}), options);
     found->run();
     return found;
 }

@@ -110,6 +110,7 @@ def check(
     allow_livelock: bool = False,
     progress: Callable[[stateless.Progress], None] | Callable[[stateful.StateProgress], None] | None = None,
     algorithm: str | None = None,
+    jobs: int | str = 1,
     seed: int | None = None,
     commute: bool = True,
     purity: bool = True,

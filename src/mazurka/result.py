@@ -152,8 +152,8 @@ class Executions:
     the first, if they are not bounded as well, are `assumed`. That bound is `unroll`, if it was given to the check.
     `beyond` counts those of the `complete` ones that are not, since they met a limit. `algorithm` is the one that did
     it, and counts execution graphs if that is "graphs"; if it is not the one that was asked for, `handed_over` says
-    why. If the search was not `finished`, `estimate` is about how many executions there are in all, as far as that can
-    be told."""
+    why. So many `jobs` have worked on it. If the search was not `finished`, `estimate` is about how many executions
+    there are in all, as far as that can be told."""
 
     algorithm: str
     complete: int
@@ -166,6 +166,7 @@ class Executions:
     unroll: int | None = None
     estimate: int | None = None
     finished: bool = False
+    jobs: int = 1
 
     def to_json(self) -> dict[str, Any]:
         return {"engine": "stateless", **asdict(self)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from mazurka.engines.outcome import BEYOND, VACUOUS, Found, Outcome
 from mazurka.engines.running import ToldRace, race, run, schedule
 from mazurka.executions.positions import Source
 from mazurka.executions.schedule import Schedule
-from mazurka.options import ALGORITHM, MAX_STEPS, MEMORY, RACES, RANDOM_EXECUTIONS
+from mazurka.options import ALGORITHM, JOBS, MAX_STEPS, MEMORY, RACES, RANDOM_EXECUTIONS
 from mazurka.result import Executions
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Options:
 
     algorithm: str = ALGORITHM.default
     memory: str = MEMORY.default
+    jobs: int | str = JOBS.default
     seed: int | None = None
     commute: bool = True
     races: str = RACES.default
@@ -89,6 +91,7 @@ def explore(
         "max_executions": max_executions or 0,
         "max_steps": options.max_steps,
         "until_endless": until_endless,
+        "jobs": len(os.sched_getaffinity(0)) if options.jobs == "auto" else options.jobs,
     }
     exploration: _Search
     if options.algorithm == "graphs":
@@ -153,6 +156,7 @@ def _coverage(lowered: Lowered, exploration: _Search, estimate: int | None) -> E
     complete, blocked, redundant, *_ = exploration.progress()
     return Executions(
         algorithm=exploration.algorithm(),
+        jobs=exploration.jobs(),
         finished=exploration.finished(),
         complete=complete,
         blocked=blocked,

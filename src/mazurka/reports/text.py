@@ -400,7 +400,8 @@ def _effort(result: Result, executions: Executions) -> str:
     known = executions.algorithm in (ALGORITHM.default, "replay", *_NOUNS)
     by = "" if known else f", by the algorithm {executions.algorithm}"
     by += f", since {executions.handed_over}" if executions.handed_over else ""
-    return duration(result.seconds) + given_up + by
+    jobs = f", {executions.jobs} jobs" if executions.jobs > 1 else ""
+    return duration(result.seconds) + jobs + given_up + by
 
 
 def about(count: int) -> str:

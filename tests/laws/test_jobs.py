@@ -1,0 +1,338 @@
+"""Searches by several threads: whatever is divided when, what they find is what one finds, and each of it once."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import mazurka
+from benchmarks import table
+from mazurka import _native
+from mazurka.errors import InputError
+from mazurka.machine.lowering import Lowered, lower
+from mazurka.program.builder import ProgramBuilder
+from mazurka.program.types import I32
+from mazurka.reports.text import summary
+from tests.laws import test_exploration, test_graphs
+from tests.laws.test_exploration import expected_counts
+from tests.oracle.axioms import MODELS, judge
+from tests.oracle.generator import (
+    Shape,
+    build,
+    random_access_shape,
+    random_await_shape,
+    random_fence_shape,
+    random_order_shape,
+    random_section_shape,
+    random_shape,
+)
+from tests.oracle.litmus_generator import random_litmus, to_program
+from tests.oracle.oracle import Oracle, Outcome, TooLarge
+
+Search = _native.Exploration | _native.GraphExploration
+
+POP = [random_shape, random_access_shape, random_await_shape, random_section_shape]
+GRAPHS = [random_shape, random_access_shape, random_await_shape, random_order_shape, random_fence_shape]
+
+
+def divisions(number: int) -> list[dict[str, Any]]:
+    """One thread that takes its own tasks at random, several that are given tasks when they have none, or at random."""
+    return [
+        {"jobs": 1, "split": number + 1},
+        {"jobs": 2, "split": 0},
+        {"jobs": 2, "split": number + 2},
+        {"jobs": 5, "split": number + 3},
+    ]
+
+
+def found(search: Search) -> tuple[Any, ...]:
+    """All that is told: bugs, data races and threads that are left, each with its schedule, in this order."""
+    names = search.thread_names()
+
+    def told(schedule: Any) -> Any:
+        return [(names[thread - 1] if thread else "", choices, reads) for thread, choices, reads in schedule or ()]
+
+    bugs = [search.bug_at(number) for number in range(search.bug_count())]
+    races = [search.race(number) for number in range(search.race_count())]
+    return (
+        [(kind, names[thread - 1], told(schedule), fault, count) for kind, thread, schedule, fault, count in bugs],
+        [(first, second, told(schedule)) for first, second, schedule in races],
+        told(search.left()),
+    )
+
+
+def compare(run: Callable[..., Search], number: int, where: str) -> Search:
+    """However the search is divided, it counts the same, and tells the same in the same order. The result is that of
+    one thread that divides nothing."""
+    alone = run()
+    told = None
+    for division in divisions(number):
+        search = run(**division)
+        which = f"{division}: {where}"
+        assert search.finished() == alone.finished(), which
+        if not alone.finished():
+            break
+        # (Graphs that sections make inconsistent are given up early or late.)
+        counted = 2 if search.algorithm() == "graphs" else 3
+        assert search.progress()[:counted] == alone.progress()[:counted], which
+        assert search.algorithm() == alone.algorithm(), which
+        assert (search.bug_count(), search.race_count()) == (alone.bug_count(), alone.race_count()), which
+        if search.algorithm() == "optimal":
+            assert search.jobs() == 1
+            continue
+        assert search.jobs() == division["jobs"]
+        told = told or found(search)
+        assert found(search) == told, which
+        assert sorted(bug[4] for bug in told[0]) == sorted(bug[4] for bug in found(alone)[0]), which
+    return alone
+
+
+# ------------------------------------------------------------------------------------------------------------- pop
+
+
+def compare_with_oracle(lowered: Lowered, number: int, where: str) -> bool:
+    """The classes that the oracle knows, each once. False: too many, or too hard for `pop`."""
+    oracle = Oracle(lowered, commute=True)
+    try:
+        traces = oracle.traces(600)
+    except TooLarge:
+        return False
+    outcomes: list[Outcome] = list(traces.values())
+    for division in divisions(number):
+        search = test_exploration.explore(lowered, "pop", **division)
+        assert search.progress()[:3] == expected_counts(outcomes), f"{division}: {where}"
+        classes = test_exploration.classes(oracle, search)
+        assert len(classes) == len(traces) and set(classes) == traces.keys(), f"{division}: {where}"
+    return search.algorithm() == "pop"
+
+
+def compare_interleavings(generator: Callable[[random.Random], Shape], numbers: range) -> int:
+    """How many of these programs `pop` has explored."""
+    explored = 0
+    for number in numbers:
+        shape = generator(random.Random(number))
+        lowered = lower(build(shape))
+
+        def run(lowered: Lowered = lowered, **division: Any) -> Search:
+            search = _native.Exploration(
+                lowered.code, algorithm="pop", keep_going=True, races="warn", max_executions=5000,
+                instruction_limit=10_000, **division,
+            )  # fmt: skip
+            search.run()
+            return search
+
+        explored += compare(run, number, f"program {number}: {shape}").algorithm() == "pop"
+        if number % 10 == 0:
+            compare_with_oracle(lowered, number, f"program {number}: {shape}")
+    return explored
+
+
+@pytest.mark.parametrize("generator", POP)
+def test_interleavings(generator: Callable[[random.Random], Shape]) -> None:
+    explored = compare_interleavings(generator, range(100))
+    assert explored == 100 if generator is random_access_shape else explored > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(20))
+@pytest.mark.parametrize("generator", POP)
+def test_many_interleavings(generator: Callable[[random.Random], Shape], chunk: int) -> None:
+    compare_interleavings(generator, range(100 + 1000 * chunk, 100 + 1000 * (chunk + 1)))
+
+
+# ---------------------------------------------------------------------------------------------------------- graphs
+
+
+def compare_graphs(generator: Callable[[random.Random], Shape], numbers: range) -> None:
+    for number in numbers:
+        shape = generator(random.Random(number))
+        code = lower(build(shape)).code
+        memory = sorted(MODELS)[number % len(MODELS)]
+
+        def run(code: _native.Code = code, memory: str = memory, **division: Any) -> Search:
+            return test_graphs.explore(code, memory, races="warn", max_executions=3000, **division)
+
+        compare(run, number, f"{memory}, program {number}: {shape}")
+
+
+@pytest.mark.parametrize("generator", GRAPHS)
+def test_graphs_of_programs(generator: Callable[[random.Random], Shape]) -> None:
+    compare_graphs(generator, range(100))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(20))
+@pytest.mark.parametrize("generator", GRAPHS)
+def test_graphs_of_many_programs(generator: Callable[[random.Random], Shape], chunk: int) -> None:
+    compare_graphs(generator, range(100 + 1000 * chunk, 100 + 1000 * (chunk + 1)))
+
+
+def compare_with_axioms(numbers: range) -> None:
+    for number in numbers:
+        litmus = random_litmus(random.Random(number))
+        code = lower(to_program(litmus)).code
+        for memory, expected in judge(litmus).items():
+            for division in divisions(number):
+                search = test_graphs.explore(code, memory, races="warn", **division)
+                where = f"{division}, {memory}: {litmus}"
+                assert search.finished()
+                assert search.progress()[:3] == (expected.complete, expected.blocked, 0), where
+                assert (search.race_count() > 0) == expected.races, where
+
+
+def test_litmus_tests() -> None:
+    compare_with_axioms(range(100))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(10))
+def test_many_litmus_tests(chunk: int) -> None:
+    compare_with_axioms(range(100 + 1000 * chunk, 100 + 1000 * (chunk + 1)))
+
+
+# --------------------------------------------------------------------------------------------------- larger programs
+
+
+@pytest.mark.parametrize("name", sorted(set(table.BENCHMARKS) - {"length-param"}))
+def test_programs_of_the_paper(name: str) -> None:
+    """Locks and waits, and so many plans that executions are left for them."""
+    row = table.Row(name, table.BENCHMARKS[name].small, "pop")
+    for division in divisions(1)[1:]:
+        search = _native.Exploration(row.load(), algorithm="pop", max_steps=table.MAX_STEPS, **division)
+        search.run()
+        assert search.finished() and search.bug() is None
+        assert search.progress()[:3] == (row.expected(), 0, 0)
+        assert search.algorithm() == ("pop" if name != "linuxrwlocks" else "optimal")
+
+
+# ------------------------------------------------------------------------------------------------------- what else
+
+
+def updates(threads: int, rounds: int) -> ProgramBuilder:
+    """Threads that read and write one variable again and again: a great many executions."""
+    p = ProgramBuilder()
+    x = p.variable("x", I32)
+    with p.function("worker") as f:
+        for _ in range(rounds):
+            f.store(x, f.add(f.load(x), 1))
+    with p.function("main") as f:
+        for _ in range(threads):
+            f.spawn("worker")
+    return p
+
+
+SEARCHES: list[Callable[..., Search]] = [
+    lambda code, **options: _native.Exploration(code, algorithm="pop", **options),
+    lambda code, **options: _native.GraphExploration(code, memory="sc", **options),
+]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_limits_are_those_of_the_whole(search: Callable[..., Search]) -> None:
+    one = search(lower(updates(4, 3).build()).code, jobs=4, max_executions=1000)
+    one.run()
+    assert not one.finished()
+    assert 1000 <= sum(one.progress()[:2]) < 1000 + 4
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_all_end_when_they_are_told_to(search: Callable[..., Search]) -> None:
+    one = search(lower(updates(5, 4).build()).code, jobs=4)
+    worker = threading.Thread(target=one.run)
+    worker.start()
+    while one.progress()[0] < 100:
+        pass
+    one.stop()
+    worker.join(60)
+    assert not worker.is_alive() and not one.finished()
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_what_a_callback_raises_ends_all(search: Callable[..., Search]) -> None:
+    def judge_race(names: Any, told: Any) -> bool:
+        raise RuntimeError("on purpose")
+
+    one = search(lower(updates(3, 2).build()).code, jobs=4, races="warn", passes_over=judge_race)
+    with pytest.raises(RuntimeError, match="on purpose"):
+        one.run()
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_the_first_bug_ends_all(search: Callable[..., Search]) -> None:
+    one = search(lower(updates(5, 4).build()).code, jobs=4, races="error")
+    one.run()
+    bug = one.bug()
+    assert bug is not None and bug[0] == "race" and not one.finished()
+
+
+def creators() -> ProgramBuilder:
+    """Threads that create others, depending on what they read: who is met first depends on who explores what."""
+    p = ProgramBuilder()
+    x = p.variable("x", I32)
+    with p.function("leaf") as f:
+        f.store(x, 2)
+    with p.function("worker") as f:
+        seen = f.load(x)
+        with f.if_(f.eq(seen, 0)):
+            f.spawn("leaf")
+        with f.if_(f.eq(seen, 2)):
+            f.store(x, 1)
+            f.spawn("leaf")
+    with p.function("main") as f:
+        for _ in range(3):
+            f.spawn("worker")
+    return p
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_threads_are_called_the_same_by_all(search: Callable[..., Search]) -> None:
+    code = lower(creators().build()).code
+
+    def run(**division: Any) -> Search:
+        one = search(code, keep_going=True, races="warn", **division)
+        one.run()
+        return one
+
+    for number in range(20):
+        compare(run, number, "threads that create others")
+
+
+@pytest.mark.parametrize(("jobs", "said"), [(1, ""), (3, ", 3 jobs")])
+def test_the_report_says_how_many(jobs: int, said: str) -> None:
+    result = mazurka.check(updates(2, 2).build(), jobs=jobs, engine="stateless")
+    assert result.executions.jobs == jobs
+    assert re.search(rf" s{said}\)$", summary(result))
+
+
+def test_as_many_as_there_are_cores() -> None:
+    result = mazurka.check(updates(2, 1).build(), jobs="auto", engine="stateless")
+    assert result.executions.jobs == len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"jobs": 0}, "jobs must be a number from 1 to 1024, not 0"),
+        ({"jobs": "many"}, "jobs must be a number from 1 to 1024, not 'many'"),
+        ({"jobs": 2, "engine": "stateful"}, "--jobs is for --engine stateless"),
+        ({"jobs": 2, "algorithm": "optimal"}, "--jobs is for --algorithm pop and graphs"),
+    ],
+)
+def test_where_there_can_be_one_only(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        mazurka.check(updates(2, 1).build(), **options)
+
+
+def test_kept_executions_are_those_of_all() -> None:
+    code = lower(updates(3, 2).build()).code
+    alone, several = (
+        test_graphs.explore(code, "sc", keep_executions=True, **division) for division in ({}, {"jobs": 4, "split": 3})
+    )
+    assert Counter(map(str, alone.executions())) == Counter(map(str, several.executions()))
