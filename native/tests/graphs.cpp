@@ -14,13 +14,14 @@ namespace {
 
 constexpr std::array models{MemoryModel::sc, MemoryModel::tso, MemoryModel::pso, MemoryModel::ra, MemoryModel::c11};
 
-std::unique_ptr<GraphSearch> explore(const Code& code, MemoryModel model) {
+std::unique_ptr<GraphSearch> explore(const Code& code, MemoryModel model, Division division = {}) {
     GraphOptions options;
     options.algorithm = Algorithm::graphs;
     options.memory = model;
     options.keep_going = options.keep_executions = true;
     options.races = Races::warn;
     options.max_executions = 3000;
+    options.division = division;
     auto found = std::make_unique<GraphSearch>(Machine(code, {.instruction_limit = 1000}), options);
     found->run();
     return found;
@@ -127,6 +128,16 @@ void explore_random(const Code& code) {
     interleavings.run();
     for (const MemoryModel model : models) {
         const auto found = explore(code, model);
+        // Several workers find what one does, whoever gets which part.
+        for (const Division division : {Division{3, 0}, Division{3, 7}}) {
+            if (!found->finished()) break;
+            const auto several = explore(code, model, division);
+            const Counts& one = found->results().counts;
+            const Counts& all = several->results().counts;
+            CHECK(several->finished() && all.complete == one.complete && all.blocked == one.blocked);
+            CHECK(several->results().bugs.size() == found->results().bugs.size());
+            CHECK(several->results().races.size() == found->results().races.size());
+        }
         if (model == MemoryModel::sc && found->finished() && interleavings.finished())
             CHECK(found->results().bug.has_value() == interleavings.results().bug.has_value());
     }

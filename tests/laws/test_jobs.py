@@ -8,6 +8,8 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from mazurka.program.types import I32
 from mazurka.reports.text import summary
 from tests.laws import test_exploration, test_graphs
 from tests.laws.test_exploration import expected_counts
+from tests.laws.test_graphs import CRASHING, LARGE
 from tests.oracle.axioms import MODELS, judge
 from tests.oracle.generator import (
     Shape,
@@ -35,6 +38,7 @@ from tests.oracle.generator import (
 )
 from tests.oracle.litmus_generator import random_litmus, to_program
 from tests.oracle.oracle import Oracle, Outcome, TooLarge
+from tests.programs.test_programs import CORPUS, Expectation
 
 Search = _native.Exploration | _native.GraphExploration
 
@@ -212,6 +216,59 @@ def test_programs_of_the_paper(name: str) -> None:
         assert search.algorithm() == ("pop" if name != "linuxrwlocks" else "optimal")
 
 
+def loaded(program: Path, memory: str) -> Lowered | None:
+    given = Expectation.read(program)
+    try:
+        return lower(
+            mazurka.load(
+                [program, *given.files],
+                compiler_arguments=given.options,
+                program_arguments=given.arguments,
+                memory=memory,
+                **asdict(given.leeway),
+            )
+        )
+    except InputError:
+        assert given.switches  # it is loaded in another way
+        return None
+
+
+def compare_on_program(program: Path) -> None:
+    """Failures, deadlocks and data races of real programs, blocks, and threads that come and go."""
+    for memory in ("sc", "c11"):
+        lowered = loaded(program, memory)
+        if lowered is None:
+            return
+
+        def run(lowered: Lowered = lowered, memory: str = memory, **division: Any) -> Search:
+            common: dict[str, Any] = {"races": "warn", "keep_going": True, "max_steps": 3000, "max_executions": 2000}
+            common |= division
+            search: Search
+            if memory == "sc":
+                search = _native.Exploration(lowered.code, algorithm="pop", **common)
+            else:
+                search = _native.GraphExploration(lowered.code, memory=memory, **common)
+            search.run()
+            return search
+
+        compare(run, 1, f"{memory}, {program.name}")
+
+
+SOME = {"bank.c", "philosophers.c", "use_after_free_race.c", "nested_threads.c", "treiber_retry.c"}
+ALL = [path for path in CORPUS if path.name not in LARGE | CRASHING]
+
+
+@pytest.mark.parametrize("program", [path for path in ALL if path.name in SOME], ids=lambda path: path.name)
+def test_programs_in_c(program: Path) -> None:
+    compare_on_program(program)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", ALL, ids=lambda path: path.name)
+def test_the_corpus(program: Path) -> None:
+    compare_on_program(program)
+
+
 # ------------------------------------------------------------------------------------------------------- what else
 
 
@@ -309,6 +366,20 @@ def test_the_report_says_how_many(jobs: int, said: str) -> None:
     result = mazurka.check(updates(2, 2).build(), jobs=jobs, engine="stateless")
     assert result.executions.jobs == jobs
     assert re.search(rf" s{said}\)$", summary(result))
+
+
+def test_the_report_says_that_another_algorithm_has_one() -> None:
+    p = ProgramBuilder()
+    x = p.variable("x", I32)
+    with p.function("worker") as f:
+        f.update("add", x, 1, used=False)
+    with p.function("main") as f:
+        f.spawn("worker")
+        f.spawn("worker")
+    for jobs, said in ((1, ""), (2, "; it has one job")):
+        result = mazurka.check(p.build(), jobs=jobs, memory="sc")
+        assert result.executions.algorithm == "optimal" and result.executions.jobs == 1
+        assert re.search(rf"by the algorithm optimal, since [^;]*{said}\)$", summary(result))
 
 
 def test_as_many_as_there_are_cores() -> None:

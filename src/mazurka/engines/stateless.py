@@ -76,6 +76,8 @@ def explore(
     if random and max_executions is None and deadline.timeout is None:
         max_executions = RANDOM_EXECUTIONS
 
+    jobs = len(os.sched_getaffinity(0)) if options.jobs == "auto" else options.jobs
+
     def is_suppressed(names: Sequence[str], told: ToldRace) -> bool:
         assert passes_over is not None
         return passes_over(race(tuple(names), told))
@@ -91,7 +93,7 @@ def explore(
         "max_executions": max_executions or 0,
         "max_steps": options.max_steps,
         "until_endless": until_endless,
-        "jobs": len(os.sched_getaffinity(0)) if options.jobs == "auto" else options.jobs,
+        "jobs": jobs,
     }
     exploration: _Search
     if options.algorithm == "graphs":
@@ -126,7 +128,10 @@ def explore(
         bug, others = replace(others[0], schedule=bug.schedule), others[1:]
     left = exploration.left()
     waiting = schedule(names, left) if left else None
-    return Outcome(_coverage(lowered, exploration, estimate), bug, met, reason, races, others, waiting)
+    coverage = _coverage(lowered, exploration, estimate)
+    if coverage.handed_over and coverage.jobs != jobs:
+        coverage = replace(coverage, handed_over=f"{coverage.handed_over}; it has one job")
+    return Outcome(coverage, bug, met, reason, races, others, waiting)
 
 
 def _why_it_ended(
