@@ -99,7 +99,12 @@ void GraphExploration::hand_out() {
 }
 
 GraphExploration::Task GraphExploration::task_of(const Todo& todo) const {
-    Task task{.todo = todo, .stamps = stamps_, .sleepers = sleepers_, .displaces = displaces_, .share = todo.share};
+    Task task;
+    task.todo = todo;
+    task.stamps = stamps_;
+    task.sleepers = sleepers_;
+    task.displaces = displaces_;
+    task.share = todo.share;
     task.todo->level = 0;
     if (todo.level == level_)
         graph_.save(task.graph);
