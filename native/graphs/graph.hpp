@@ -256,11 +256,11 @@ private:
     std::unordered_map<Address, std::vector<u32>> cell_at_;  // by words of 8 bytes
     std::array<u32, 64> latest_{};                           // that were asked for, by what is left of words
     SharedCells* shared_ = nullptr;
-    std::vector<Address> boundaries_;                        // where cells must end, sorted
-    std::vector<std::pair<Address, u32>> atomics_;           // what atomic accesses touch, ...
-    std::vector<std::pair<Address, u32>> torn_;              // ... but others touch only a part of, or more
-    std::unordered_set<Address> sectioned_;                  // bytes that sections touch
-    std::unordered_set<Address> changing_;                   // bytes that are written
+    std::vector<Address> boundaries_;               // where cells must end, sorted
+    std::vector<std::pair<Address, u32>> atomics_;  // what atomic accesses touch, ...
+    std::vector<std::pair<Address, u32>> torn_;     // ... but others touch only a part of, or more
+    std::unordered_set<Address> sectioned_;         // bytes that sections touch
+    std::unordered_set<Address> changing_;          // bytes that are written
     static constexpr std::array<Node, max_slots> filled() {
         std::array<Node, max_slots> all{};
         all.fill(nobody);

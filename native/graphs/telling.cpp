@@ -29,7 +29,8 @@ bool GraphExploration::note_step(Node last) {
     return goes_on;
 }
 
-// All threads that have failed, perhaps in the step of which `last` is the last node: whoever creates one has it go on to its first event, which it may not get to.
+// All threads that have failed, perhaps in the step of which `last` is the last node: whoever creates one has it go on
+// to its first event, which it may not get to.
 void GraphExploration::note_failures(Node last) {
     for (u64 rest = machine_.threads(); rest != 0; rest &= rest - 1) {
         const auto thread = static_cast<Slot>(std::countr_zero(rest));
