@@ -32,7 +32,7 @@ sys.path.append(str(Path(__file__).parent.parent))
 from benchmarks import table
 from mazurka import _native
 
-ROWS = ["fib-bench:6", "dispatcher:5", "poke:10", "lastzero:17", "exp-mem3:9", "indexer:16", "circular-buffer:10"]
+ROWS = ["fib-bench:6", "dispatcher:5", "poke:10", "exp-mem3:9", "indexer:17", "circular-buffer:10"]
 
 Explore = Callable[[int], "_native.Exploration | _native.GraphExploration"]
 
