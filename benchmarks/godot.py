@@ -43,6 +43,7 @@ class Column:
     purity: bool = True
     awaits: Literal["none", "simple", "all"] = "all"
     commute: bool = True
+    symmetry: bool = False
 
 
 COLUMNS = (
@@ -52,6 +53,8 @@ COLUMNS = (
     Column("commuting", awaits="simple"),
     Column("mazurka"),
 )
+# Beside the table: what is left if threads that are alike are not told apart.
+SYMMETRY = Column("symmetry", symmetry=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +81,12 @@ class Row:
         return self.program == "safestack-bug"
 
     def published(self, column: Column) -> str:
-        return [*self.paper.split(), "–"][COLUMNS.index(column)]
+        return "–" if column is SYMMETRY else [*self.paper.split(), "–"][COLUMNS.index(column)]
 
     def expected(self, column: Column) -> str:
         """What the count must be; "–" if it is not known."""
+        if column is SYMMETRY:
+            return "–"
         counts = (self.ours or self.paper).split()
         return [*counts, counts[-1]][COLUMNS.index(column)]
 
@@ -208,7 +213,9 @@ class Measurement:
 
 
 def measure(code: Lowered, column: Column, *, algorithm: str = "pop", timeout: float | None = None) -> Measurement:
-    options = Options(algorithm=algorithm, commute=column.commute, races="ignore", allow_livelock=True)
+    options = Options(
+        algorithm=algorithm, commute=column.commute, symmetry=column.symmetry, races="ignore", allow_livelock=True
+    )
     start = time.process_time()
     outcome = explore(code, options, Deadline.after(timeout))
     return Measurement(outcome, time.process_time() - start)
@@ -230,7 +237,9 @@ def chosen(names: Sequence[str]) -> Iterator[Row]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--algorithm", choices=["pop", "optimal"], default="pop")
-    parser.add_argument("--column", choices=[column.name for column in COLUMNS], action="append", help="only this one")
+    parser.add_argument(
+        "--column", choices=[column.name for column in (*COLUMNS, SYMMETRY)], action="append", help="only this one"
+    )
     parser.add_argument("--timeout", type=float, default=10, metavar="SECONDS", help="for each number (default: 10)")
     parser.add_argument("names", nargs="*", metavar="program[:size]")
     arguments = parser.parse_args()
@@ -242,8 +251,8 @@ def main() -> int:
     right = True
     print(f"{'program':20}{'techniques':12}{'executions':>18}{'paper':>18}{'seconds':>10}  algorithm")
     for row in rows:
-        for column in COLUMNS:
-            if arguments.column and column.name not in arguments.column:
+        for column in (*COLUMNS, SYMMETRY):
+            if column.name not in (arguments.column or [each.name for each in COLUMNS]):
                 continue
             code = row.load(column)
             measured = measure(code, column, algorithm=arguments.algorithm, timeout=arguments.timeout)

@@ -33,7 +33,7 @@ from typing import Literal, get_args
 
 import mazurka
 from mazurka import _native
-from mazurka.machine.lowering import lower
+from mazurka.machine.lowering import Lowered, lower
 
 Algorithm = Literal["pop", "optimal"]
 Size = Literal["small", "paper", "large"]
@@ -150,8 +150,10 @@ class Row:
         return BENCHMARKS[self.name].executions(self.n)
 
     def load(self) -> _native.Code:
-        program = mazurka.load(PROGRAMS / f"{self.name}.c", compiler_arguments=[f"-DN={self.n}"])
-        return lower(program).code
+        return self.lowered().code
+
+    def lowered(self) -> Lowered:
+        return lower(mazurka.load(PROGRAMS / f"{self.name}.c", compiler_arguments=[f"-DN={self.n}"]))
 
 
 @dataclass(frozen=True, slots=True)

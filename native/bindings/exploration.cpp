@@ -32,6 +32,12 @@ void bind_search(nb::class_<E>& search) {
                  const Snapshot now = self.progress();
                  return std::tuple(now.complete, now.blocked, now.redundant, now.steps, now.depth, now.fraction);
              })
+        .def("told_apart",
+             [](const E& self) -> std::optional<std::pair<u64, u64>> {
+                 if (!self.symmetric()) return {};
+                 const Counts& counts = self.results().counts;
+                 return std::pair(counts.complete_apart, counts.blocked_apart);
+             })
         .def("assumed", [](const E& self) { return self.results().counts.assumed; })
         .def("bounded", [](const E& self) { return self.results().counts.bounded; })
         .def("instructions_executed", &E::instructions_executed)
@@ -92,15 +98,17 @@ void bind_exploration(nb::module_& module) {
     exploration.def(
         "__init__",
         [](MachineExploration* self, const Code& code, Algorithm algorithm, bool uninitialised, bool leaks,
-           bool commute, bool keep_going, bool allow_livelock, bool keep_executions, Races races,
+           bool commute, bool symmetry, bool keep_going, bool allow_livelock, bool keep_executions, Races races,
            std::optional<nb::typed<nb::callable, Ask>> passes_over, u64 max_executions, u64 max_steps,
            bool until_endless, u64 instruction_limit, u64 seed, bool any_status, u32 jobs, u64 split) {
             new (self) MachineExploration(Machine(code, {.uninitialised = uninitialised,
                                                          .instruction_limit = instruction_limit,
+                                                         .follow_pointers = symmetry,
                                                          .leaks = leaks,
                                                          .any_status = any_status}),
                                           {.algorithm = algorithm,
                                            .commute = commute,
+                                           .symmetry = symmetry,
                                            .keep_going = keep_going,
                                            .allow_livelock = allow_livelock,
                                            .races = races,
@@ -113,23 +121,25 @@ void bind_exploration(nb::module_& module) {
                                            .division = {jobs, split}});
         },
         nb::keep_alive<1, 2>(), "code"_a, nb::kw_only(), "algorithm"_a, "uninitialised"_a = true, "leaks"_a = false,
-        "commute"_a = true, "keep_going"_a = false, "allow_livelock"_a = false, "keep_executions"_a = false,
-        "races"_a = Races::ignore, "passes_over"_a = nb::none(), "max_executions"_a = 0, "max_steps"_a = 100'000,
-        "until_endless"_a = false, "instruction_limit"_a = max_instructions, "seed"_a = 0, "any_status"_a = false,
-        "jobs"_a = 1, "split"_a = 0);
+        "commute"_a = true, "symmetry"_a = false, "keep_going"_a = false, "allow_livelock"_a = false,
+        "keep_executions"_a = false, "races"_a = Races::ignore, "passes_over"_a = nb::none(), "max_executions"_a = 0,
+        "max_steps"_a = 100'000, "until_endless"_a = false, "instruction_limit"_a = max_instructions, "seed"_a = 0,
+        "any_status"_a = false, "jobs"_a = 1, "split"_a = 0);
 
     bind_search(exploration);
 
     nb::class_<GraphSearch> graphs(module, "GraphExploration");
     graphs.def(
         "__init__",
-        [](GraphSearch* self, const Code& code, MemoryModel memory, bool uninitialised, bool leaks, bool keep_going,
-           bool allow_livelock, bool keep_executions, Races races,
+        [](GraphSearch* self, const Code& code, MemoryModel memory, Equivalence equivalence, bool uninitialised,
+           bool leaks, bool symmetry, bool keep_going, bool allow_livelock, bool keep_executions, Races races,
            std::optional<nb::typed<nb::callable, Ask>> passes_over, u64 max_executions, u64 max_steps,
            bool until_endless, u64 instruction_limit, bool any_status, u32 jobs, u64 split) {
             GraphOptions options;
             options.algorithm = Algorithm::graphs;
             options.memory = memory;
+            options.equivalence = equivalence;
+            options.symmetry = symmetry;
             options.keep_going = keep_going;
             options.allow_livelock = allow_livelock;
             options.races = races;
@@ -141,15 +151,16 @@ void bind_exploration(nb::module_& module) {
             options.division = {jobs, split};
             new (self) GraphSearch(Machine(code, {.uninitialised = uninitialised,
                                                   .instruction_limit = instruction_limit,
+                                                  .follow_pointers = symmetry,
                                                   .leaks = leaks,
                                                   .any_status = any_status}),
                                    options);
         },
-        nb::keep_alive<1, 2>(), "code"_a, nb::kw_only(), "memory"_a = MemoryModel::c11, "uninitialised"_a = true,
-        "leaks"_a = false, "keep_going"_a = false, "allow_livelock"_a = false, "keep_executions"_a = false,
-        "races"_a = Races::ignore, "passes_over"_a = nb::none(), "max_executions"_a = 0, "max_steps"_a = 100'000,
-        "until_endless"_a = false, "instruction_limit"_a = max_instructions, "any_status"_a = false, "jobs"_a = 1,
-        "split"_a = 0);
+        nb::keep_alive<1, 2>(), "code"_a, nb::kw_only(), "memory"_a = MemoryModel::c11,
+        "equivalence"_a = Equivalence::traces, "uninitialised"_a = true, "leaks"_a = false, "symmetry"_a = false,
+        "keep_going"_a = false, "allow_livelock"_a = false, "keep_executions"_a = false, "races"_a = Races::ignore,
+        "passes_over"_a = nb::none(), "max_executions"_a = 0, "max_steps"_a = 100'000, "until_endless"_a = false,
+        "instruction_limit"_a = max_instructions, "any_status"_a = false, "jobs"_a = 1, "split"_a = 0);
     bind_search(graphs);
 }
 

@@ -103,7 +103,8 @@
     X(held_up, "a step is held up elsewhere in another order")                                                         \
     X(varies, "a step does something else in another order")                                                           \
     X(undecided, "a step may be held up in another order")                                                             \
-    X(asleep, "all that can be done is done elsewhere")
+    X(asleep, "all that can be done is done elsewhere")                                                                \
+    X(alike, "threads are alike")
 
 // What a section does to a lock (see instructions.py).
 #define MAZURKA_CLAIMS(X) X(acquire) X(release) X(keep) X(try_) X(look)
@@ -154,6 +155,9 @@
 // Memory models (see docs/memory-models.md).
 #define MAZURKA_MEMORY_MODELS(X) X(sc) X(tso) X(pso) X(ra) X(c11)
 
+// Which executions are one: those with the same graph, or those in which every read reads from the same write.
+#define MAZURKA_EQUIVALENCES(X) X(traces) X(reads_from, "reads-from")
+
 // What a data race is taken for.
 #define MAZURKA_RACES(X) X(ignore) X(warn) X(error)
 
@@ -178,6 +182,7 @@
     V(Ending, u8, MAZURKA_ENDINGS)                                                                                     \
     V(Algorithm, u8, MAZURKA_ALGORITHMS)                                                                               \
     V(MemoryModel, u8, MAZURKA_MEMORY_MODELS)                                                                          \
+    V(Equivalence, u8, MAZURKA_EQUIVALENCES)                                                                           \
     V(Races, u8, MAZURKA_RACES)                                                                                        \
     V(Reduction, u8, MAZURKA_REDUCTIONS)                                                                               \
     V(StateLimit, u8, MAZURKA_STATE_LIMITS)

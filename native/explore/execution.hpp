@@ -13,6 +13,7 @@
 
 #include "explore/access_index.hpp"
 #include "explore/subject.hpp"
+#include "explore/symmetry.hpp"
 #include "explore/synchronisation.hpp"
 
 namespace mazurka {
@@ -36,10 +37,18 @@ public:
         bool races;             // with an earlier one
         u64 expected;           // by a compare-exchange, ...
         u64 compared;           // ... which looks at these bits
+        // Of a thread that is alike another one, as long as it has done the same: the event of the other that it comes
+        // after, and whether it still has.
+        Position twin = nowhere;
+        bool same = false;
     };
 
-    Execution(const S& start, bool commute, bool races)
-        : subject_(start.again()), commute_(commute), find_races_(races), synchronisation_(has_fences(subject_)) {
+    Execution(const S& start, bool commute, bool races, bool symmetry = false)
+        : subject_(start.again()),
+          commute_(commute),
+          find_races_(races),
+          symmetry_(symmetry),
+          synchronisation_(has_fences(subject_)) {
         subject_.mark();  // the start is a point to return to
         spawned_by_.fill(nowhere);
         last_of_.fill(nowhere);
@@ -76,12 +85,40 @@ public:
     bool happens_before(Position earlier, Position later) const {
         return row(later)[events_[earlier].thread] >= events_[earlier].index;
     }
+    // The same by what they do alone, whatever the order of threads that are alike.
+    bool depends(Position earlier, Position later) const {
+        const u32* const clock = follows_dependence() ? dependence_.data() + std::size_t{later} * stride_ : row(later);
+        return clock[events_[earlier].thread] >= events_[earlier].index;
+    }
     // What the next event of a thread happens after whatever it does: its last event, or the one that created it.
     Position before(Slot thread) const {
         const Position last = last_of_[thread], spawned = spawned_by_[thread];
         // (A slot may have had a thread before, whose end comes before the creation.)
         return last == nowhere || (spawned != nowhere && spawned > last) ? spawned : last;
     }
+    // Threads that are alike are in the same state as long as they have read the same and written nothing that others
+    // can tell apart, so exchanging their names leads to the same executions. Of these, only those are executions here
+    // in which the one that was created first always moves first. So its event comes before that of the other, as if it
+    // were of the same thread, and nothing reverses that order.
+    struct Twin {
+        bool needed;
+        Position event;  // `nowhere`: it is still to come
+    };
+    Twin twin_of_next(Slot thread) const;
+    // Whether a step of a thread that has just been looked at is one that there is.
+    bool admits(Slot thread, const Effect& effect, std::span<const u32> choices) const {
+        const Twin twin = twin_of_next(thread);
+        return !twin.needed || (twin.event != nowhere && admits_step(twin.event, effect, choices));
+    }
+    // The same for one that would be in the place of an event.
+    bool admits_instead(Position position, const Effect& effect, std::span<const u32> choices) const {
+        return admits_step(events_[position].twin, effect, choices);
+    }
+    // Something tells threads apart that were taken to be alike.
+    bool tells_apart() const { return tells_apart_; }
+    // How many executions this one stands for.
+    u64 weight() const;
+
     u32 next_index(Slot thread) const { return last_of_[thread] != nowhere ? events_[last_of_[thread]].index + 1 : 1; }
 
     // The events that the last event conflicts with, latest first, but for those that are hidden by a write ...
@@ -139,6 +176,16 @@ private:
         if constexpr (Pokable<S>) return subject_.defined_value(place.address, static_cast<u32>(place.size));
         return {};
     }
+    bool follows_dependence() const { return symmetry_ && find_races_; }
+    bool admits_step(Position twin, const Effect& effect, std::span<const u32> choices) const;
+    bool is_local(const Effect& effect) const {
+        return !effect.section && std::ranges::all_of(effect.accesses, [](const Access& access) {
+            return !access.writes && access.address == process_byte(owner_of(object_of(access.address)));
+        });
+    }
+    void compare_with_twin(Position position, Position twin);
+    Slot joined_by(Position position) const;
+    void look_for_names(Position position);
     void synchronise(Position position);
     // Calls `visit(event, access)` for what is in a data race with an access of a thread that knows so much.
     template <class Visit>
@@ -152,11 +199,14 @@ private:
     S subject_;
     bool commute_;
     bool find_races_;
+    bool symmetry_;
+    bool tells_apart_ = false;
     Effect effect_;
     std::vector<Event> events_;
     Accesses accesses_;
     std::vector<u32> choices_;
     std::vector<u32> clocks_;  // a row per event: for each thread, how many of its events happen before or are this one
+    std::vector<u32> dependence_;  // the same without the order of threads that are alike, where that is needed
     u32 stride_ = 4;
     Synchronisation synchronisation_;     // the same, but only what the memory model says counts
     Position first_commuting_ = nowhere;  // the first update that commutes with one before it
@@ -178,14 +228,20 @@ private:
 template <Subject S>
 void Execution<S>::widen(u32 stride) {
     clocks_ = widened(clocks_, stride_, stride);
+    dependence_ = widened(dependence_, stride_, stride);
     synchronisation_.widen(stride);
     stride_ = stride;
 }
 
 template <Subject S>
 bool Execution<S>::extend(Slot thread, std::span<const u32> choices) {
+    const Twin twin = twin_of_next(thread);
+    if (twin.needed && twin.event == nowhere) {
+        effect_.clear();
+        return false;
+    }
     const typename S::Mark mark = subject_.mark();
-    if (!subject_.take(thread, choices, effect_)) {
+    if (!subject_.take(thread, choices, effect_) || !admits(thread, effect_, choices)) {
         subject_.rewind(mark);
         return false;
     }
@@ -196,7 +252,7 @@ bool Execution<S>::extend(Slot thread, std::span<const u32> choices) {
     events_.push_back({thread, index, last_of_[thread], before_it, mark, static_cast<u32>(accesses_.size()),
                        static_cast<u32>(choices_.size()), static_cast<u32>(spawns_.size()), effect_.site,
                        effect_.guard_accesses, effect_.varies, effect_.section, false, effect_.expected,
-                       effect_.compared});
+                       effect_.compared, twin.event, false});
     last_of_[thread] = position;
     for (u64 created = effect_.created; created != 0; created &= created - 1) {
         const auto slot = static_cast<Slot>(std::countr_zero(created));
@@ -211,6 +267,8 @@ bool Execution<S>::extend(Slot thread, std::span<const u32> choices) {
     clocks_.resize(std::size_t{position + 1} * stride_, 0);
     u32* const clock = row(position);
     if (before_it != nowhere) std::copy_n(row(before_it), stride_, clock);
+    if (twin.needed)
+        for (u32 i = 0; i < stride_; ++i) clock[i] = std::max(clock[i], row(twin.event)[i]);
     adjacent_.clear();
     for (const Position other : conflicts_) {
         if (clock[events_[other].thread] >= events_[other].index) continue;
@@ -219,6 +277,19 @@ bool Execution<S>::extend(Slot thread, std::span<const u32> choices) {
         for (u32 i = 0; i < stride_; ++i) clock[i] = std::max(clock[i], joined[i]);
     }
     clock[thread] = index;
+    if (follows_dependence()) {
+        dependence_.resize(clocks_.size(), 0);
+        u32* const depends = dependence_.data() + std::size_t{position} * stride_;
+        const auto join = [&](Position other) {
+            const u32* const joined = dependence_.data() + std::size_t{other} * stride_;
+            for (u32 i = 0; i < stride_; ++i) depends[i] = std::max(depends[i], joined[i]);
+        };
+        if (before_it != nowhere) join(before_it);
+        for (const Position other : conflicts_) join(other);
+        depends[thread] = index;
+    }
+    if (twin.needed) compare_with_twin(position, twin.event);
+    if (symmetry_) look_for_names(position);
     waiting_races_.clear();
     if (find_races_) {
         if (effect_.guarded) find_waiting_races(thread, before_it, position, effect_);
@@ -226,6 +297,109 @@ bool Execution<S>::extend(Slot thread, std::span<const u32> choices) {
     }
     for (const Access& access : touched) index_.add(position, access);
     return true;
+}
+
+template <Subject S>
+typename Execution<S>::Twin Execution<S>::twin_of_next(Slot thread) const {
+    if constexpr (Grouping<S>) {
+        const Slot other = symmetry_ ? subject_.alike(thread) : 0;
+        const Position last = last_of_[thread];
+        if (other == 0 || (last != nowhere && !events_[last].same)) return {false, nowhere};
+        const u32 index = next_index(thread);
+        Position twin = last_of_[other];
+        if (twin == nowhere || events_[twin].index < index) return {true, nowhere};
+        while (events_[twin].index > index) twin = events_[twin].previous;
+        return {true, twin};
+    }
+    return {false, nowhere};
+}
+
+// Of two threads that have done the same and now choose, the first one chooses what is not larger.
+template <Subject S>
+bool Execution<S>::admits_step(Position twin, const Effect& effect, std::span<const u32> made) const {
+    if (twin == nowhere || effect.ranges.empty() || !is_local(effect)) return true;
+    const std::span<const u32> others = choices(twin);
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        const u32 mine = i < made.size() ? made[i] : 0;
+        if (mine != others[i]) return mine > others[i];
+    }
+    return true;
+}
+
+// Whether the last event, which comes after its twin, is the same up to names: what happens before them is, and neither
+// is before the other but for that.
+template <Subject S>
+void Execution<S>::compare_with_twin(Position position, Position twin) {
+    Event& event = events_[position];
+    const Slot other = events_[twin].thread;
+    for (u32 i = 0; i < stride_; ++i) {
+        const u32 wanted = i == event.thread ? event.index : i == other ? event.index : row(twin)[i];
+        if (row(position)[i] != wanted) return;
+    }
+    if (dependent(accesses(position), accesses(twin), commute_)) return;
+    event.same = std::ranges::equal(choices(position), choices(twin));
+    // What a section chooses is not compared: none can be told to be the first.
+    tells_apart_ |= !event.same && !is_local(effect_);
+}
+
+// The thread whose end an event has waited for; 0: it does not do that.
+template <Subject S>
+Slot Execution<S>::joined_by(Position position) const {
+    for (const Access& access : accesses(position)) {
+        const u64 object = object_of(access.address);
+        if (number_of(object) == 0 && owner_of(object) != 0 && owner_of(object) != events_[position].thread &&
+            access.address == address_of(owner_of(object), 0) + thread_done && access.reads)
+            return owner_of(object);
+    }
+    return 0;
+}
+
+// Whether the last event tells threads that are alike apart: by their handles, by whom they create, by their addresses.
+// Whoever waits for the end of one of them does so for all, one after the other, and does nothing else until then.
+template <Subject S>
+void Execution<S>::look_for_names(Position position) {
+    if constexpr (Grouping<S>) {
+        const u64 grouped = subject_.grouped();
+        if (grouped == 0) return;
+        const Event& event = events_[position];
+        const auto is_grouped = [&](Slot thread) { return (grouped >> thread & 1) != 0; };
+        tells_apart_ |= subject_.addresses_matter();
+        tells_apart_ |= effect_.created != 0 && is_grouped(event.thread);
+        if (subject_.exited()) {
+            // Whoever waits for them all may be cut off in the middle of that.
+            u64 ended = 0;
+            for (Position other = 0; other < position; ++other)
+                if (const Slot joined = joined_by(other)) ended |= u64{1} << joined;
+            tells_apart_ |= (grouped & ~ended) != 0;
+        }
+        for (u64 rest = effect_.created & grouped; rest != 0; rest &= rest - 1)
+            tells_apart_ |= last_of_[std::countr_zero(rest)] != nowhere;  // in the place of a thread that is gone
+        const Slot joined = joined_by(position);
+        if (joined != 0 && is_grouped(joined))
+            tells_apart_ |= event.guard_accesses == 0 || (group_of(subject_, joined) >> event.thread & 1) != 0;
+        if (joined != 0) return;
+        u64 waited = 0;
+        for (Position last = event.previous; last != nowhere; last = events_[last].previous) {
+            const Slot other = joined_by(last);
+            if (other == 0) break;
+            waited |= u64{1} << other;
+        }
+        for (u64 rest = waited & grouped; rest != 0; rest &= rest - 1)
+            tells_apart_ |= (group_of(subject_, static_cast<Slot>(std::countr_zero(rest))) & ~waited) != 0;
+    }
+}
+
+template <Subject S>
+u64 Execution<S>::weight() const {
+    if constexpr (Grouping<S>) {
+        if (!symmetry_ || subject_.grouped() == 0) return 1;
+        return weight_of(subject_, [&](Slot thread) {
+            const Position last = last_of_[thread], others = last_of_[subject_.alike(thread)];
+            if (last == nowhere || others == nowhere) return last == others;
+            return events_[last].same && events_[last].index == events_[others].index;
+        });
+    }
+    return 1;
 }
 
 template <Subject S>
@@ -278,7 +452,7 @@ void Execution<S>::synchronise(Position position) {
         index_.conflicts(access, false, [&](Position other, const Access& written) {
             if (!written.writes) return false;
             // Of two updates that commute, and that nothing else orders, either may come first.
-            if (commute_ && !conflict(access, written, true) && !happens_before(other, position))
+            if (commute_ && !conflict(access, written, true) && !depends(other, position))
                 first_commuting_ = std::min(first_commuting_, position);
             else
                 synchronisation_.read(access, other);
@@ -332,7 +506,7 @@ bool Execution<S>::would_write(const Access& access, u64 expected, Position afte
 template <Subject S>
 void Execution<S>::find_waiting_races(Slot thread, Position last, Position end, const Effect& effect) {
     const auto is_before = [&](Position event, Position other) {
-        return other != nowhere && (event == other || happens_before(event, other));
+        return other != nowhere && (event == other || depends(event, other));
     };
     const u32* const known = synchronisation_.known(thread);
     for (const Access& made : effect.accesses) {
@@ -378,6 +552,7 @@ void Execution<S>::shorten(Position length) {
     accesses_.resize(first.accesses);
     choices_.resize(first.choices);
     clocks_.resize(std::size_t{length} * stride_);
+    if (follows_dependence()) dependence_.resize(clocks_.size());
     if (find_races_) synchronisation_.shorten(length);
     if (first_commuting_ >= length) first_commuting_ = nowhere;
     events_.resize(length);

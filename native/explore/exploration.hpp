@@ -21,16 +21,18 @@ public:
     }
 
     void run() {  // once
-        finished_ = algorithm() == Algorithm::pop ? run_pop() : explorers_[0]->run();
-        if (!hand_over_) return;
-        for (Progress& one : progress_) one.clear();
-        explore_by(Algorithm::optimal);
-        finished_ = explorers_[0]->run();
+        const Algorithm wanted = options_.algorithm;
+        run_by(wanted);
+        if (!explorers_[0]->tells_apart()) return;
+        options_.symmetry = false;
+        run_by(wanted);
     }
     void stop() { stopping_ = true; }
     bool finished() const { return finished_; }  // everything was covered
     Snapshot progress() const { return sum_of(progress_); }
     const Results& results() const { return jobs_ == 0 ? explorers_[0]->results() : results_; }
+    // Whether threads that are alike were explored in one order only.
+    bool symmetric() const { return options_.symmetry && options_.algorithm == Algorithm::optimal; }
     const S& subject() const { return start_; }  // knows what all threads are called that were met
     u64 instructions_executed() const {
         u64 sum = 0;
@@ -42,6 +44,13 @@ public:
     u32 jobs() const { return std::max(jobs_, u32{1}); }                     // how many workers have done it
 
 private:
+    void run_by(Algorithm algorithm) {
+        explore_by(algorithm);
+        finished_ = algorithm == Algorithm::pop ? run_pop() : explorers_[0]->run();
+        if (!hand_over_) return;
+        explore_by(Algorithm::optimal);
+        finished_ = explorers_[0]->run();
+    }
     template <class E>
     E& begin(u32 worker = 0) {
         auto explorer = std::make_unique<E>(start_, options_, progress_[worker], stopping_);
@@ -50,7 +59,9 @@ private:
         return made;
     }
     void explore_by(Algorithm algorithm) {
+        pops_.clear();
         explorers_.clear();
+        for (Progress& one : progress_) one.clear();
         options_.algorithm = algorithm;
         switch (algorithm) {
             case Algorithm::exhaustive: begin<Exhaustive<S>>(); break;
@@ -64,6 +75,8 @@ private:
     }
     bool run_pop() {
         bool finished = false;
+        hand_over_.reset();
+        results_ = {};
         if (options_.division.divides()) {
             Team<typename Pop<S>::Task> team(options_.division, progress_, stopping_, {});
             for (u32 worker = 0; worker < pops_.size(); ++worker) pops_[worker]->join(team, worker);

@@ -19,6 +19,7 @@ namespace mazurka {
 struct ExplorationOptions {
     Algorithm algorithm = Algorithm::pop;
     bool commute = true;      // respect commuting updates
+    bool symmetry = false;    // threads that are alike in one order only
     bool keep_going = false;  // after a bug
     bool allow_livelock = false;
     Races races = Races::ignore;
@@ -36,7 +37,8 @@ class Explorer {
 public:
     Explorer(const S& start, const ExplorationOptions& options, Progress& progress, const std::atomic<bool>& stopping)
         : options_(options),
-          execution_(start, options.commute, options.races != Races::ignore),
+          execution_(start, options.commute, options.races != Races::ignore,
+                     options.symmetry && options.algorithm == Algorithm::optimal),
           progress_(progress),
           stopping_(stopping) {}
     virtual ~Explorer() = default;
@@ -48,6 +50,8 @@ public:
     virtual bool run() = 0;
     // Why another explorer has to do it, if so.
     virtual std::optional<HandOver> hand_over() const { return {}; }
+    // Whether threads turned out not to be alike, so that it has to be done again.
+    bool tells_apart() const { return execution_.tells_apart(); }
 
     const Results& results() const { return results_; }
     const S& subject() const { return execution_.subject(); }
@@ -230,7 +234,7 @@ void Explorer<S>::note_races(u64 waiting_site, std::span<const Access> waiting) 
             // As late as possible, so that whoever might get to know of it from a commuting update comes before.
             std::vector<Step> before, after;
             for (Position i = 0; i <= last; ++i) {
-                const bool later = i == first || execution_.happens_before(first, i);
+                const bool later = i == first || execution_.depends(first, i);
                 (later ? after : before).push_back(std::move(steps[i]));
             }
             at = static_cast<Position>(before.size());
@@ -246,8 +250,8 @@ void Explorer<S>::note_races(u64 waiting_site, std::span<const Access> waiting) 
         std::vector<Step> steps;
         Position at = 0;
         for (Position i = 0; i <= (latest == nowhere ? first : std::max(first, latest)); ++i) {
-            const bool before = i == first || execution_.happens_before(i, first);
-            if (!before && (latest == nowhere || (i != latest && !execution_.happens_before(i, latest)))) continue;
+            const bool before = i == first || execution_.depends(i, first);
+            if (!before && (latest == nowhere || (i != latest && !execution_.depends(i, latest)))) continue;
             if (i == first) at = static_cast<Position>(steps.size());
             steps.push_back(step_of(i));
         }
@@ -302,7 +306,10 @@ bool Explorer<S>::failed_at_start() {
     if (!subject().failed()) return false;
     report(Ending::failure, subject().failure().thread);
     each_failure([&](Slot thread, BugKey key) { sighting(std::move(key), thread); });
-    if (!options_.keep_going) ++results_.counts.complete;
+    if (!options_.keep_going) {
+        ++results_.counts.complete;
+        results_.counts.tell_apart(execution_.weight(), false);
+    }
     progress_.show(results_.counts, 0);
     return !options_.keep_going;
 }
@@ -334,7 +341,10 @@ bool Explorer<S>::note_event() {
         ++counts.beyond;
         goes_on = false;
     }
-    if (!goes_on) ++counts.complete;
+    if (!goes_on) {
+        ++counts.complete;
+        counts.tell_apart(execution_.weight(), false);
+    }
     progress_.show(counts, execution_.size());
     return goes_on;
 }
@@ -370,6 +380,7 @@ void Explorer<S>::note_end() {
         if constexpr (Looping<S>) return (options_.keep_going || !results_.bug) && subject.spins(thread);
         return false;
     });
+    counts.tell_apart(execution_.weight(), !subject.limited() && found.blocked);
     if (!subject.limited()) {
         ++(found.blocked ? counts.blocked : counts.complete);
         counts.bounded += found.bounded ? 1 : 0;
@@ -401,7 +412,7 @@ void Explorer<S>::note_end() {
 
 template <Subject S>
 bool Explorer<S>::should_stop() const {
-    if (is_stopping() || (results_.bug && !options_.keep_going)) return true;
+    if (tells_apart() || is_stopping() || (results_.bug && !options_.keep_going)) return true;
     const Counts& counts = results_.counts;
     return counts.steps >= most_steps_ ||
            (options_.max_executions != 0 && counts.executions() >= options_.max_executions);

@@ -65,7 +65,8 @@ private:
     struct Late {
         Letter letter;
         Position end;
-        Position predecessor;  // what it happens after in any case
+        Position predecessor;  // what it happens after in any case, ...
+        Position twin;         // ... and this, if it is there
         Position settled = 0;  // as for a race
 
         // Whether it touches nothing new here.
@@ -185,12 +186,13 @@ bool Optimal<S>::take_any() {
             }
             subject.announce(thread, letter.choices, effect_);
             letter.choices.resize(effect_.ranges.size(), 0);
-            if (effect_.enabled && !sleeps(letter)) {
+            const bool enabled = effect_.enabled && execution_.admits(thread, effect_, letter.choices);
+            if (enabled && !sleeps(letter)) {
                 execution_.take(thread, letter.choices);
                 enter(none);
                 return true;
             }
-            asleep |= effect_.enabled;
+            asleep |= enabled;
             more = advance(letter.choices, effect_.ranges);
         } while (more && !this->is_stopping());
     }
@@ -272,7 +274,7 @@ void Optimal<S>::find_races() {
         const std::span<Race> races = std::span(races_).subspan(at.races, end - at.races);
         const bool any = event.section ? unsettled(at.settled) : std::ranges::any_of(races, unsettled, &Race::settled);
         if (!any && !at.chooses) continue;
-        Late late{letter_of(i), i, event.predecessor};
+        Late late{letter_of(i), i, event.predecessor, event.twin};
         if (any && event.section) {
             reverse_all(late, nowhere);
             at.settled = late.settled;
@@ -293,7 +295,8 @@ void Optimal<S>::find_races() {
             const std::vector<u32> ranges = next.ranges;
             other.letter.choices = choices;
             other.letter.choices.resize(ranges.size(), 0);
-            if (other.letter.choices != late.letter.choices) {
+            if (other.letter.choices != late.letter.choices &&
+                execution_.admits_instead(i, next, other.letter.choices)) {
                 other.letter.accesses.assign(next.accesses);
                 reverse_all(other, i);
             }
@@ -313,8 +316,12 @@ void Optimal<S>::find_races() {
             const Effect& next = look(end, {}, thread, choices);
             const std::vector<u32> ranges = next.ranges;
             choices.resize(ranges.size(), 0);
-            Late late{{thread, choices, std::span<const Access>(next.accesses)}, size, execution_.before(thread)};
-            reverse_all(late, subject.exited() ? end : nowhere);
+            if (execution_.admits(thread, next, choices)) {
+                const Position twin = execution_.twin_of_next(thread).event;
+                Late late{
+                    {thread, choices, std::span<const Access>(next.accesses)}, size, execution_.before(thread), twin};
+                reverse_all(late, subject.exited() ? end : nowhere);
+            }
             more = advance(choices, ranges);
         } while (more && !this->is_stopping());
     }
@@ -333,12 +340,13 @@ void Optimal<S>::not_after(Position first, Events& events) const {
 template <Subject S>
 void Optimal<S>::reverse_all(Late& late, Position sibling) {
     std::vector<u32> hidden(execution_.clock_size(), 0);
-    if (late.predecessor != nowhere) std::ranges::copy(execution_.clock(late.predecessor), hidden.begin());
     // What is behind it is reversed when this order has been explored.
     const auto hide = [&](Position first) {
         const auto clock = execution_.clock(first);
         for (u32 i = 0; i < hidden.size(); ++i) hidden[i] = std::max(hidden[i], clock[i]);
     };
+    for (const Position before : {late.predecessor, late.twin})
+        if (before != nowhere) hide(before);
     const auto is_hidden = [&](Position event) { return hidden[execution_[event].thread] >= execution_[event].index; };
     // The events to come before it, the latest at the back.
     Events firsts, conflicting;
@@ -363,6 +371,11 @@ void Optimal<S>::reverse_all(Late& late, Position sibling) {
                 return event == late.end || execution_.happens_before(late.end, event);
             });
         if (const Effect* next = sibling == nowhere ? foresee(first, late) : nullptr) {
+            // Only if it conflicts with `first` there, too: otherwise, their order is not reversed.
+            if (next->enabled && !dependent(next->accesses, execution_.accesses(first), options_.commute)) {
+                late.settled = nowhere;
+                continue;
+            }
             if (next->enabled) {
                 late.settled = std::max(late.settled, plan(first, events, late, next));
                 hide(first);
@@ -422,9 +435,8 @@ const Effect* Optimal<S>::foresee(Position first, const Late& late) {
 // Whether leaving out this event may enable a late one that touched `guard` where it was disabled.
 template <Subject S>
 bool Optimal<S>::may_enable(Position event, const Late& late, std::span<const Access> guard) const {
-    if (late.predecessor != nowhere &&
-        (event == late.predecessor || execution_.happens_before(event, late.predecessor)))
-        return false;
+    for (const Position before : {late.predecessor, late.twin})
+        if (before != nowhere && (event == before || execution_.happens_before(event, before))) return false;
     return std::ranges::any_of(execution_.accesses(event), [&](const Access& access) {
         return access.writes && std::ranges::any_of(guard, [&](const Access& read) { return overlap(access, read); });
     });

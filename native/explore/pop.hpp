@@ -132,6 +132,11 @@ private:
     Extended extend(const Step& step, bool scheduled, SchedulePtr schedule);
     void shorten(Position length);
     bool explore_one_more();
+    void look_for_groups() {
+        if constexpr (Grouping<S>)
+            if (options_.symmetry && execution_.subject().grouped() != 0)
+                give_up(Obstacle::alike, execution_.subject().site(1));
+    }
     void find_races();
     void find_choices();
     void note_places(std::span<const Access> accesses, bool section, u64 site, std::span<const Position> conflicts,
@@ -195,6 +200,7 @@ bool Pop<S>::run() {
     bool arrived = false;           // at a new event
     bool ended = team_ != nullptr;  // nothing more can be added to the execution
     for (;;) {
+        look_for_groups();
         if (hand_over_ || this->should_stop()) return false;
         if (arrived) {
             if (this->note_event())

@@ -87,7 +87,14 @@ struct Counts {
     u64 beyond = 0;     // those of the complete ones in which a limit was met, so that they were not
     u64 redundant = 0;  // given up: an equivalent one was explored
     u64 steps = 0;
+    // The first two with threads told apart that are alike; the largest number there is, if that is too small.
+    u64 complete_apart = 0;
+    u64 blocked_apart = 0;
 
+    void tell_apart(u64 weight, bool is_blocked) {
+        u64& count = is_blocked ? blocked_apart : complete_apart;
+        count = count + weight < weight ? ~u64{0} : count + weight;
+    }
     u64 executions() const { return complete + blocked; }
     Counts& operator+=(const Counts& other) {
         complete += other.complete;
@@ -97,6 +104,8 @@ struct Counts {
         beyond += other.beyond;
         redundant += other.redundant;
         steps += other.steps;
+        tell_apart(other.complete_apart, false);
+        tell_apart(other.blocked_apart, true);
         return *this;
     }
 };

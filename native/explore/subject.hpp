@@ -71,6 +71,17 @@ bool has_fences(const S& subject) {
     return false;
 }
 
+// Optional: threads that are alike, which `Execution` explores in one order only.
+template <class S>
+concept Grouping = Subject<S> && requires(const S& still, Slot thread) {
+    // The thread that was created before this one, in one go, to do the same (0: there is none); the threads that are
+    // alike, as a bit mask.
+    { still.alike(thread) } -> std::same_as<Slot>;
+    { still.grouped() } -> std::same_as<u64>;
+    // Whether it can tell threads apart by what their blocks are called.
+    { still.addresses_matter() } -> std::same_as<bool>;
+};
+
 // Optional: loops that wait were cut down to a guard, but they are still known to be loops.
 template <class S>
 concept Looping = Subject<S> && requires(S subject, const S& still, Slot thread) {

@@ -12,7 +12,10 @@ GraphExploration::GraphExploration(const Machine& start, const GraphOptions& opt
       progress_(progress),
       stopping_(stopping),
       first_threads_(machine_.threads()),
-      start_(machine_.mark()) {}
+      start_(machine_.mark()),
+      symmetric_(options.symmetry) {
+    if (leaves_open()) graph_.leave_open();
+}
 
 bool GraphExploration::run() {
     for (;;) {
@@ -57,6 +60,7 @@ bool GraphExploration::start() {
     note_failures(0);
     if (options_.keep_going) return true;
     ++results_.counts.complete;
+    results_.counts.tell_apart(weight(), false);
     progress_.show(results_.counts, 0);
     return false;
 }
@@ -102,6 +106,7 @@ GraphExploration::Task GraphExploration::task_of(const Todo& todo) const {
     Task task;
     task.todo = todo;
     task.stamps = stamps_;
+    task.ranks = ranks_;
     task.sleepers = sleepers_;
     task.displaces = displaces_;
     task.share = todo.share;
@@ -137,6 +142,7 @@ bool GraphExploration::begin(Task task) {
         cell.undefined = start.content.undefined;
     }
     stamps_ = std::max(stamps_, task.stamps);
+    ranks_ = std::max(ranks_, task.ranks);
     sleepers_ |= task.sleepers;
     displaces_ |= task.displaces;
     graph_.make_room(machine_.named_threads());
@@ -178,7 +184,7 @@ bool GraphExploration::extend() {
             if (leaving == 0) leaving = thread;
             continue;
         }
-        if (is_disabled(thread) || is_suspended(thread)) continue;
+        if (is_disabled(thread) || is_suspended(thread) || is_held_up(thread)) continue;
         const bool enabled = attempt_newest(thread, nullptr);
         if (divided_) return false;
         if (enabled && !(is_free(thread) && is_awake(thread, static_cast<u32>(decisions_.size()), true))) {
@@ -301,6 +307,7 @@ GraphEvent GraphExploration::event(Slot thread, EventKind kind) {
 Node GraphExploration::push(GraphEvent event, std::span<const Part> parts, std::span<const u32> places) {
     graph_.make_room(machine_.named_threads());
     event.number = ++stamps_;
+    event.twin = twin_of_next(event.thread).node;
     const Node node = graph_.push(std::move(event), parts, places);
     synced_ = graph_.size();
     return node;
@@ -317,7 +324,7 @@ bool GraphExploration::is_late(Slot thread) const {
     return std::ranges::all_of(graph_.partial(thread), [&](Node node) {
         if (graph_[node].kind != EventKind::read) return true;
         const Part& part = graph_.parts(node)[0];
-        return part.source == newest_before(part.cell, graph_.size());
+        return is_last(part.source, part.cell);
     });
 }
 
@@ -364,9 +371,10 @@ bool GraphExploration::decide(Slot thread, const Decision& decision, u64 stamp, 
         push(std::move(made), {}, {});
         return true;
     }
-    const bool newest = decision.part.source == newest_before(decision.part.cell, graph_.size());
+    const bool newest = is_last(decision.part.source, decision.part.cell);
     const Node node = push(std::move(made), {&decision.part, 1}, {});
-    return known || (newest && late) || is_consistent(options_.memory, graph_, node);
+    if (!is_canonical(node)) return false;
+    return (known && !leaves_open()) || may_be(node, newest && late);
 }
 
 bool GraphExploration::complete(Slot thread) {
@@ -392,6 +400,8 @@ bool GraphExploration::finish(Slot thread) {
     graph_.complete(last, ended_, std::move(creations));
     settle(thread);
     open_ = false;
+    look_for_joins(thread);
+    if (divided_) return false;
     push_rest(thread);
     return note_step(last);
 }
@@ -426,11 +436,10 @@ bool GraphExploration::write(Slot thread) {
     for (const Part& part : writes_) {
         u32 place = graph_.newest(part.cell);
         if (part.updates) {
-            place = graph_.place_of(part.source, part.cell);
-            newest &= place == graph_.newest(part.cell);
-            if (graph_.is_updated(part.cell, place)) {
+            if (graph_.cells()[part.cell].ordered) place = graph_.place_of(part.source, part.cell);
+            newest &= is_last(part.source, part.cell);
+            if (const Node other = graph_.updater_of(part.source, part.cell); other != nobody) {
                 // Somebody else has updated what it has read: then that one must come after it.
-                const Node other = graph_.write_at(part.cell, place + 1);
                 if (sees(past, other)) return false;
                 for (const Node node : graph_.step_of(other))
                     if (graph_[node].kind == EventKind::read && graph_.parts(node)[0].cell == part.cell)
@@ -462,7 +471,7 @@ bool GraphExploration::suspend(Slot thread) {
     if (step.empty()) return false;
     bool waits = false;
     for (const Node node : step)
-        waits = is_maximal(node, all) &&
+        waits = is_maximal(node, all) && (!leaves_open() || is_preferred(node, all)) &&
                 (waits || (graph_[node].kind == EventKind::read && graph_.changes(graph_.parts(node)[0].cell)));
     graph_[step.back()].suspended = waits;
     return waits;
@@ -473,8 +482,7 @@ bool GraphExploration::add_write(Slot thread, std::span<const u32> places, bool 
     GraphEvent made = event(thread, EventKind::write);
     made.stamp = ++stamps_;
     const Node node = push(std::move(made), writes_, places);
-    if (!newest && !is_consistent(options_.memory, graph_, node)) return false;
-    return finish(thread);
+    return is_canonical(node) && may_be(node, newest) && finish(thread);
 }
 
 // ------------------------------------------------------------------------------------------- what else could be
@@ -486,6 +494,7 @@ u32 GraphExploration::lowest_place(Slot thread, u32 cell) const {
     const auto counts = [&](Node node) { return counts_for(options_.memory, graph_, thread, last, node); };
     const Cell& place = graph_.cells()[cell];
     u32 lowest = graph_.newest(cell);
+    if (!place.ordered) return lowest;
     for (; lowest > 0; --lowest) {
         const Node write = place.writes[lowest - 1];
         if (counts(write)) break;
@@ -586,6 +595,14 @@ void GraphExploration::offer(Slot thread, const Decision& decision) {
     const u32 end = graph_.place_of(decision.part.source, cell);
     Todo next = todo(Todo::Kind::read, thread);
     next.cell = cell;
+    if (!graph_.cells()[cell].ordered) {
+        for (const Node source : sources_after(graph_.before_next(thread), cell))
+            if (source != decision.part.source) {
+                next.source = source;
+                todo_.push_back(next);
+            }
+        return;
+    }
     for (u32 place = lowest_place(thread, cell); place < end; ++place) {
         next.source = graph_.write_at(cell, place);
         if (is_free(thread, cell, next.source)) todo_.push_back(next);
@@ -615,7 +632,9 @@ void GraphExploration::offer_places(Slot thread, Todo next, bool all) {
 std::vector<u32> GraphExploration::past_of(Slot thread) const {
     std::vector<u32> past(std::max<std::size_t>(graph_.stride(), machine_.named_threads()), 0);
     if (const Node last = graph_.before_next(thread); last != nobody)
-        std::copy_n(graph_.clock(last, Graph::past), graph_.stride(), past.begin());
+        std::copy_n(graph_.clock(last, Graph::cause), graph_.stride(), past.begin());
+    if (const Node twin = twin_of_next(thread).node; twin != nobody)
+        for (u32 i = 0; i < graph_.stride(); ++i) past[i] = std::max(past[i], graph_.clock(twin, Graph::cause)[i]);
     return past;
 }
 
@@ -633,7 +652,7 @@ void GraphExploration::offer_revisits(Slot thread, const std::vector<u32>& past,
 void GraphExploration::offer_older() {
     for (u64 rest = machine_.threads(); rest != 0; rest &= rest - 1) {
         const auto thread = static_cast<Slot>(std::countr_zero(rest));
-        if (!is_waiting(thread) || machine_.at_exit(thread) || is_suspended(thread)) continue;
+        if (!is_waiting(thread) || machine_.at_exit(thread) || is_suspended(thread) || is_held_up(thread)) continue;
         todo_.push_back(todo(Todo::Kind::older, thread));
         asleep_ |= u64{1} << thread;
         sleepers_ |= asleep_;

@@ -24,12 +24,14 @@
 #include "explore/explorer.hpp"
 #include "graphs/graph.hpp"
 #include "graphs/models.hpp"
+#include "graphs/witness.hpp"
 #include "vm/machine.hpp"
 
 namespace mazurka {
 
 struct GraphOptions : ExplorationOptions {
     MemoryModel memory = MemoryModel::c11;
+    Equivalence equivalence = Equivalence::traces;  // reads_from: under sc and tso
 };
 
 // One worker, alone or in a team.
@@ -48,6 +50,12 @@ public:
 
     const Results& results() const { return results_; }
     const Machine& subject() const { return machine_; }
+    // Whether threads that are alike are explored in one order only: not if somebody has met what tells them apart.
+    bool symmetric() const { return symmetric_; }
+    void tell_apart() {
+        symmetric_ = false;
+        divided_ = true;
+    }
 
 private:
     // What is still to be tried, and how much of the graph is there then.
@@ -152,8 +160,8 @@ private:
     bool is_awake(Slot thread, u32 count, bool ends) const;
     std::vector<u32> past_of(Slot thread) const;
     bool sees(const std::vector<u32>& past, Node node) const { return past[graph_[node].thread] >= graph_[node].index; }
-    bool is_maximal(Node node, const std::vector<u32>& past) const;
-    bool may_revisit(Node target, const std::vector<u32>& past) const;
+    bool is_maximal(Node node, const std::vector<u32>& past);
+    bool may_revisit(Node target, const std::vector<u32>& past);
     void cut(Node target, const std::vector<u32>& past);
     bool is_disabled(Slot thread) const;
     bool is_waiting(Slot thread) const;
@@ -162,6 +170,39 @@ private:
         return last != nobody && graph_[last].suspended;
     }
     bool is_late(Slot thread) const;
+
+    // Which graphs are executions, where the order of writes is not part of all of them.
+    bool leaves_open() const { return options_.equivalence == Equivalence::reads_from; }
+    bool may_be(Node added, bool comes_last);
+    bool is_coherent(Node read) const;
+    bool is_settled() const;
+    bool is_last(Node source, u32 cell) const;
+    Node last_write(u32 cell) const;
+    std::vector<Node> sources_after(Node before, u32 cell) const;
+    void see_before(Node node, const std::vector<u32>& past);
+    bool is_preferred(Node node, const std::vector<u32>& past);
+    bool must_come_before(Node first, Node second);
+    bool adopt(const Witness::Question& question);
+    void put_in_order(bool by_rank);
+    bool know_last();
+
+    // Threads that are alike (symmetry.cpp).
+    struct Twin {
+        bool needed;
+        Node node;  // `nobody`: it is still to come
+    };
+    Twin twin_of_next(Slot thread) const;
+    bool is_same(Node one, Node other) const;
+    bool is_same_place(u32 cell, Slot thread, u32 other_cell, Slot other) const;
+    bool is_canonical(Node node) const;
+    bool is_held_up(Slot thread) const {
+        const Twin twin = twin_of_next(thread);
+        return twin.needed && twin.node == nobody;
+    }
+    void look_for_names(Slot thread);
+    void look_for_joins(Slot thread);
+    Slot joined_by(Node node) const;
+    u64 weight() const;
 
     // What is told.
     bool note_step(Node last);
@@ -177,11 +218,11 @@ private:
     template <class Visit>
     void each_late_use(Node end, Visit visit) const;
     // Whether a use of an object comes before its end, though that is not known to the thread that ends it.
-    bool is_surely_before(Node user, Node end) const {
-        return graph_.is_before(user, end, Graph::past) || is_ordered(options_.memory, graph_, user, end);
+    bool is_surely_before(Node user, Node end) {
+        return graph_.is_before(user, end, Graph::past) || must_come_before(user, end);
     }
     void note_limit(Fault fault, Slot thread);
-    std::vector<Step> schedule(const std::vector<bool>& only, bool whole = false) const;
+    std::vector<Step> schedule(const std::vector<bool>& only, bool whole = false);
     std::vector<Step> schedule(const std::vector<Node>& ends, bool whole = false) const;
     std::vector<Node> in_order(const std::vector<Node>& ends, bool overwritten) const;
     std::vector<Node> steps_up_to(Node first, Node second, std::size_t& at) const;
@@ -220,7 +261,11 @@ private:
     std::array<Disabled, max_slots> disabled_;
     u64 sleepers_ = 0;        // all threads that were ever asleep
     bool displaces_ = false;  // some read was ever displaced
+    Witness witness_;
+    u64 ranks_ = 0;
+    std::vector<bool> before_;  // what was there before an event, or is in the past of who would remove it
 
+    bool symmetric_ = false;
     bool leaving_ = false;  // the present step ends the process
     // of the present attempt
     Effect effect_;
@@ -251,6 +296,7 @@ struct GraphExploration::Task {
     std::optional<Todo> todo;  // nothing: all that there is
     std::vector<Start> starts;
     u64 stamps = 0;
+    u64 ranks = 0;
     u64 sleepers = 0;
     bool displaces = false;
     double share = 1;

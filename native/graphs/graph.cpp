@@ -47,6 +47,7 @@ bool Graph::find_cells(Address address, u32 size, bool atomic, std::vector<u32>&
             // What a thread's control block is for is all done by sections.
             const u64 object = object_of(from);
             cells_.back().sectioned = (number_of(object) == 0 && owner_of(object) != 0) || sectioned_.contains(from);
+            cells_.back().ordered = ordered_everywhere_ || cells_.back().sectioned || ordered_.contains(from);
             cells_.back().changes = changing_.contains(from);
             cells_.back().atomic = of_atomic;
             found.push_back(cell);
@@ -117,6 +118,7 @@ void Graph::learn_cells(const Graph& other) {
         const Cell& theirs = other.cells_[cell];
         cells_.push_back({theirs.address, theirs.size});
         cells_.back().sectioned = theirs.sectioned;
+        cells_.back().ordered = theirs.ordered;
         cells_.back().changes = theirs.changes;
         cells_.back().atomic = theirs.atomic;
         cell_at_[theirs.address / 8].push_back(cell);
@@ -132,7 +134,7 @@ bool Graph::make_used(u32 cell) {
     if (shared_ == nullptr) return true;
     return shared_->look([&](Graph& all) {
         all.cells_[cell].used = true;
-        return !all.cells_[cell].sectioned;
+        return all.cells_[cell].sectioned == cells_[cell].sectioned && all.cells_[cell].ordered == cells_[cell].ordered;
     });
 }
 
@@ -154,7 +156,17 @@ bool Graph::make_sectioned(u32 cell) {
     if (place.sectioned) return true;
     if (shared_ != nullptr && !shared_->look([&](Graph& all) { return all.make_sectioned(cell); })) return false;
     for (u32 i = 0; i < place.size; ++i) sectioned_.insert(place.address + i);
-    place.sectioned = true;
+    place.sectioned = place.ordered = true;
+    return !place.used;
+}
+
+// False: it was not so far, so that it is too late.
+bool Graph::make_ordered(u32 cell) {
+    Cell& place = cells_[cell];
+    if (place.ordered) return true;
+    if (shared_ != nullptr && !shared_->look([&](Graph& all) { return all.make_ordered(cell); })) return false;
+    for (u32 i = 0; i < place.size; ++i) ordered_.insert(place.address + i);
+    place.ordered = true;
     return !place.used;
 }
 
@@ -234,12 +246,18 @@ void Graph::compute_clocks(Node node) {
     const Node created = created_by_[event.thread];
     const bool first = last == nobody || (created != nobody && created > last && created < node);
     const Node before = first ? created : last;
-    // All but the last, `left`; the creator of a thread hands on only the first two.
+    // All but the last, `left`; the creator of a thread hands on only the first three.
     const u32 inherited = before == nobody ? 0 : stride_ * (first ? unacquired : left);
     u32* const clocks = row(node, past);
     if (inherited != 0) std::copy_n(clock(before, past), inherited, clocks);
     std::fill_n(clocks + inherited, stride_ * clocks_of_event - inherited, 0);
+    u32 deepest = before == nobody ? 0 : events_[before].depth;
+    for (const Part& part : parts(node))
+        if (part.reads && part.source != initially) deepest = std::max(deepest, events_[part.source].depth);
+    events_[node].depth = deepest + 1;
     row(node, past)[event.thread] = event.index;
+    row(node, cause)[event.thread] = event.index;
+    if (event.twin != nobody) join(node, cause, clock(event.twin, cause));
     row(node, known)[event.thread] = event.index;
     if (event.kind == EventKind::fence) {
         if (acquires(event.ordering)) join(node, known, clock(node, unacquired));
@@ -250,6 +268,7 @@ void Graph::compute_clocks(Node node) {
     for (const Part& part : parts(node)) {
         if (part.reads && part.source != initially) {
             join(node, past, clock(part.source, past));
+            join(node, cause, clock(part.source, cause));
             if (!part.blind && synchronises(part.ordering))
                 join(node, acquires(part.ordering) ? known : unacquired, clock(part.source, left));
         }

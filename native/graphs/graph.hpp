@@ -71,7 +71,10 @@ struct GraphEvent {
     u64 stamp = 0;                        // when it was added; a read that is revisited keeps it, ...
     u64 number = 0;                       // ... but gets another number, as every event
     u64 site = 0;
+    u32 depth = 0;         // of what comes before it by program order and reads-from
+    u64 rank = 0;          // where it is in an order that shows that the graph is an execution (`reads_from.cpp`)
     std::size_t mark = 0;  // the machine before it
+    Node twin = nobody;    // while it is added: what it comes after, because the two threads are alike
     // A read that was removed when this write revisited it. Until its thread can go on, it is not there; then it reads
     // from this write, or from one that depends on it.
     Displaced displaced = {};
@@ -88,12 +91,13 @@ struct Cell {
     u32 size;
     u64 value = 0;  // at the start
     u64 undefined = 0;
-    std::vector<Node> writes = {};   // in modification order
+    std::vector<Node> writes = {};   // in modification order; if that is not part of the graph, in that of nodes
     std::vector<Node> readers = {};  // in the order of nodes
     u64 captured = 0;                // it is known what is there at the start, after this beginning
     // Sections are in one order, with everything that touches what they touch: whatever writes to such a cell comes
     // right after the write that it has read, or could have read.
     bool sectioned = false;
+    bool ordered = true;     // the order of its writes is part of the graph
     bool atomic = false;     // atomic accesses touch it as a whole
     bool used = false;       // by what is no section
     u64 threads = 0;         // that have ever touched it
@@ -147,8 +151,9 @@ public:
 
     // Clocks: for each thread, how many of its events come before (or are) an event: by program order and reads-from
     // (`past`), or as far as that synchronises (`known`), by the rules of C.
-    enum Clock : u8 { past, known, unacquired, fenced, left };
-    static constexpr u32 clocks_of_event = 5;
+    // `cause`: what it is added after, which is its past, and what threads do that are alike and go first.
+    enum Clock : u8 { past, known, cause, unacquired, fenced, left };
+    static constexpr u32 clocks_of_event = 6;
     const u32* clock(Node node, Clock which) const {
         return clocks_.data() + (std::size_t{node} * clocks_of_event + which) * stride_;
     }
@@ -169,14 +174,35 @@ public:
     Node write_at(u32 cell, u32 place) const { return place == 0 ? initially : cells_[cell].writes[place - 1]; }
     // The write after one, in modification order; `nobody` if it is the newest.
     Node write_after(Node write, u32 cell) const {
+        if (!cells_[cell].ordered) return ranked_after(write, cell);
         const u32 place = place_of(write, cell);
         return place < cells_[cell].writes.size() ? cells_[cell].writes[place] : nobody;
+    }
+    // The same by rank, where the order is not part of the graph.
+    Node ranked_after(Node write, u32 cell) const {
+        const u64 rank = write == initially ? 0 : events_[write].rank;
+        Node next = nobody;
+        for (const Node other : cells_[cell].writes)
+            if (events_[other].rank > rank && (next == nobody || events_[other].rank < events_[next].rank))
+                next = other;
+        return next;
     }
     // Whether nothing may come between the write at this place and the one after it, which is an update of it.
     bool is_updated(u32 cell, u32 place) const {
         if (place >= cells_[cell].writes.size()) return false;
         const Part* const next = part(cells_[cell].writes[place], cell);
         return next->updates && next->source == write_at(cell, place);
+    }
+    // Who updates what a write has written, or was there at the start.
+    Node updater_of(Node source, u32 cell) const {
+        const std::vector<Node>& writes = cells_[cell].writes;
+        if (cells_[cell].ordered) {
+            const u32 place = place_of(source, cell);
+            return is_updated(cell, place) ? writes[place] : nobody;
+        }
+        for (std::size_t i = writes.size(); i-- > 0 && writes[i] != source;)
+            if (const Part* const one = part(writes[i], cell); one->updates && one->source == source) return writes[i];
+        return nobody;
     }
     // Whether the last node of a thread is one of a step that is not complete, ...
     bool is_partial(Slot thread) const {
@@ -218,10 +244,13 @@ public:
     void learn_cells();
     // After `restore` of what another graph has saved: its cells were touched.
     void note_touched();
-    // It is touched by what is no section. False: it is one, which was not known here.
+    // It is touched by what is no section. False: it is one, or its writes are in order, which was not known here.
     bool make_used(u32 cell);
     // Everything that touches this cell is a section from now on. False: it was not one so far, so that it is too late.
     bool make_sectioned(u32 cell);
+    // The order of writes is part of the graph only where that is asked for, or where sections are.
+    void leave_open() { ordered_everywhere_ = false; }
+    bool make_ordered(u32 cell);
     // It is written. False: something was left out because it had not been so far.
     bool make_changing(u32 cell);
     // Whether anybody may still write to it.
@@ -261,6 +290,8 @@ private:
     std::vector<std::pair<Address, u32>> torn_;     // ... but others touch only a part of, or more
     std::unordered_set<Address> sectioned_;         // bytes that sections touch
     std::unordered_set<Address> changing_;          // bytes that are written
+    bool ordered_everywhere_ = true;
+    std::unordered_set<Address> ordered_;  // or bytes of which the order of writes is part of the graph
     static constexpr std::array<Node, max_slots> filled() {
         std::array<Node, max_slots> all{};
         all.fill(nobody);

@@ -5,18 +5,23 @@ namespace mazurka {
 
 // Whether an event was added as late as it could be, as of what was there before it or is in the past of who removes
 // it.
-bool GraphExploration::is_maximal(Node node, const std::vector<u32>& past) const {
+bool GraphExploration::is_maximal(Node node, const std::vector<u32>& past) {
     const GraphEvent& event = graph_[node];
     if (event.choice != 0 || event.displaced.thread != 0) return false;
     const auto was_there = [&](Node other) { return graph_[other].stamp < event.stamp || sees(past, other); };
     // A section reads the newest of those that do not come after it by what it has read before.
     const auto excludes = [&](Node write) {
-        return event.section && event.index > event.step &&
-               comes_before(options_.memory, graph_, node, write, was_there);
+        if (!event.section || event.index == event.step) return false;
+        if (!leaves_open() || is_settled()) return comes_before(options_.memory, graph_, node, write, was_there);
+        see_before(node, past);
+        return !witness_.exists(options_.memory, graph_, {.there = &before_, .read = node, .source = write});
     };
     for (const Part& part : graph_.parts(node)) {
         const Cell& cell = graph_.cells()[part.cell];
-        for (std::size_t i = graph_.place_of(part.writes ? node : part.source, part.cell); i < cell.writes.size(); ++i)
+        // Where the order of writes is open, see `is_preferred`.
+        const std::size_t end = cell.ordered ? cell.writes.size() : 0;
+        if (!cell.ordered && !part.writes && part.source != initially && !was_there(part.source)) return false;
+        for (std::size_t i = graph_.place_of(part.writes ? node : part.source, part.cell); i < end; ++i)
             if (was_there(cell.writes[i]) && (part.writes || !excludes(cell.writes[i]))) return false;
         if (part.writes)
             for (const Node reader : cell.readers)
@@ -25,12 +30,15 @@ bool GraphExploration::is_maximal(Node node, const std::vector<u32>& past) const
     return true;
 }
 
-bool GraphExploration::may_revisit(Node target, const std::vector<u32>& past) const {
+bool GraphExploration::may_revisit(Node target, const std::vector<u32>& past) {
     const u64 stamp = graph_[target].stamp;
+    const auto goes = [&](Node node) {
+        return graph_[node].stamp >= stamp && graph_[node].kind != EventKind::fence && !sees(past, node);
+    };
     for (Node node = 0; node < graph_.size(); ++node)
-        if (graph_[node].stamp >= stamp && graph_[node].kind != EventKind::fence && !sees(past, node) &&
-            !is_maximal(node, past))
-            return false;
+        if (goes(node) && !is_maximal(node, past)) return false;
+    for (Node node = 0; leaves_open() && node < graph_.size(); ++node)
+        if (goes(node) && !is_preferred(node, past)) return false;
     return true;
 }
 
@@ -98,8 +106,11 @@ bool GraphExploration::put(const Todo& given) {
         const Part& part = writes_[i];
         u32 place = given.places.empty() ? graph_.newest(part.cell) : given.places[i];
         if (part.updates) {
-            place = graph_.place_of(part.source, part.cell);
-            if (graph_.is_updated(part.cell, place)) return false;
+            if (graph_.updater_of(part.source, part.cell) != nobody) return false;
+            if (graph_.cells()[part.cell].ordered)
+                place = graph_.place_of(part.source, part.cell);
+            else
+                newest &= is_last(part.source, part.cell);
         }
         newest &= place == graph_.newest(part.cell);
         places.push_back(place);

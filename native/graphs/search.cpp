@@ -1,6 +1,5 @@
 #include "graphs/search.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace mazurka {
@@ -17,11 +16,15 @@ void GraphSearch::run() {
 
 bool GraphSearch::run_together() {
     SharedCells cells;
+    if (options_.equivalence == Equivalence::reads_from) cells.look([](Graph& all) { all.leave_open(); });
     for (;;) {
         Team<GraphExploration::Task> team(options_.division, progress_, stopping_, {});
         const bool finished = team.run([&](u32 worker) { return workers_[worker].run(team, cells); });
         if (!stopping_ && std::ranges::any_of(workers_, &GraphExploration::is_divided)) {
             cells.look([](Graph& all) { all.forget_cells(); });
+            // What tells threads apart for one of them does so for all.
+            if (!symmetric())
+                for (GraphExploration& worker : workers_) worker.tell_apart();
             continue;
         }
         const auto order = order_of(start_);

@@ -1,6 +1,7 @@
 // The front door: a search for graphs by one worker or several, that can be watched and stopped from another thread.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <optional>
@@ -21,6 +22,10 @@ public:
     const Machine& subject() const { return start_; }  // knows what all threads are called that were met
     u64 instructions_executed() const;
     u32 jobs() const { return options_.division.jobs; }
+    // Whether threads that are alike were explored in one order only.
+    bool symmetric() const {
+        return std::ranges::all_of(workers_, [](const GraphExploration& worker) { return worker.symmetric(); });
+    }
     static Algorithm algorithm() { return Algorithm::graphs; }
     static std::optional<HandOver> hand_over() { return {}; }
 

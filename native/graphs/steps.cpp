@@ -104,6 +104,8 @@ bool GraphExploration::attempt(Slot thread, const Todo* given) {
             divided_ = true;
             return false;
         }
+        look_for_names(thread);
+        if (divided_) return false;
         // What is in a cell at the start is what was there before its first event.
         const auto look = [&](u32 number) {
             Cell& cell = graph_.cells()[number];
@@ -127,6 +129,18 @@ bool GraphExploration::attempt(Slot thread, const Todo* given) {
         for (const Decision& decision : decisions_)
             if (!decision.chooses) look(decision.part.cell);
         for (const Part& part : writes_) look(part.cell);
+        // Where writes are not in order, memory need not hold the one after which a read can come last.
+        for (std::size_t i = partial.size() + (gives ? 1 : 0); i < decisions_.size() && !again; ++i) {
+            const u32 number = decisions_[i].part.cell;
+            const auto is_narrowed = [&](const auto& narrowed) { return narrowed.first == number; };
+            if (decisions_[i].chooses || graph_.cells()[number].ordered ||
+                last_write(number) == newest_before(number, graph_.size()) ||
+                std::ranges::any_of(narrowed_, is_narrowed))
+                continue;
+            narrowed_.emplace_back(number, last_write(number));
+            machine_.rewind(mark_);
+            again = true;
+        }
     }
     // Objects come and go; those of the program itself do not.
     const auto keep = [&](u32 number) {
@@ -181,7 +195,8 @@ bool GraphExploration::attempt_newest(Slot thread, const Todo* given) {
         for (u32 i = begin; i < decisions_.size() && !again; ++i) {
             Decision decision = decisions_[i];
             // What is given is what it is.
-            if (decide(thread, decision, 0, given != nullptr && i == begin)) continue;
+            const bool is_given = given != nullptr && i == begin;
+            if (decide(thread, decision, 0, is_given) || is_given) continue;
             u32 place = graph_.place_of(decision.part.source, decision.part.cell);
             bool possible = false;
             while (!possible && place > 0) {
@@ -245,6 +260,11 @@ bool GraphExploration::classify(Slot thread) {
             if (!graph_.find_cells(access.address, static_cast<u32>(access.size), atomic, found_)) return false;
             const Ordering ordering = access.ordering;
             for (const u32 cell : found_) {
+                // Who writes a part of it leaves the rest as it was.
+                const Cell& place = graph_.cells()[cell];
+                const bool in_part =
+                    place.address < access.address || place.address + place.size > access.address + access.size;
+                if (access.writes && in_part && !graph_.make_ordered(cell)) return false;
                 Decision* const read = reads(cell);
                 Part* const written = writes(cell);
                 if (access.reads && read == nullptr && written == nullptr) {
@@ -282,6 +302,10 @@ bool GraphExploration::classify(Slot thread) {
         for (const Decision& decision : decisions_)
             if (!decision.chooses && !graph_.make_sectioned(decision.part.cell)) return false;
     } else {
+        // Who waits sees which write is the last.
+        for (const Decision& decision : decisions_)
+            if (!decision.chooses && (effect_.guarded || !effect_.enabled) && !graph_.make_ordered(decision.part.cell))
+                return false;
         for (const Decision& decision : decisions_)
             if (!decision.chooses && !graph_.make_used(decision.part.cell)) return false;
         for (const Part& part : writes_)
@@ -294,6 +318,8 @@ bool GraphExploration::classify(Slot thread) {
             read->part.updates = part.updates = true;
             part.blind = read->part.blind;
         }
+    for (const u32 cell : begun_)
+        if (!graph_.make_ordered(cell)) return false;
     for (const u32 cell : begun_)
         if (reads(cell) == nullptr && writes(cell) == nullptr)
             writes_.push_back({cell, Ordering::lifetime, false, true});

@@ -24,7 +24,10 @@ bool GraphExploration::note_step(Node last) {
         ++counts.beyond;
         goes_on = false;
     }
-    if (!goes_on) ++counts.complete;
+    if (!goes_on) {
+        ++counts.complete;
+        counts.tell_apart(weight(), false);
+    }
     progress_.show(counts, graph_.size());
     return goes_on;
 }
@@ -79,14 +82,17 @@ void GraphExploration::note_limit(Fault fault, Slot thread) {
 }
 
 // The steps of some events, all that they depend on among them.
-std::vector<Step> GraphExploration::schedule(const std::vector<bool>& only, bool whole) const {
+std::vector<Step> GraphExploration::schedule(const std::vector<bool>& only, bool whole) {
     std::vector<Node> ends;
     for (Node node = 0; node < graph_.size(); ++node)
         if (only[node] && graph_[node].completes && graph_[node].kind != EventKind::fence) ends.push_back(node);
+    put_in_order(true);
+    std::vector<Node> ordered;
     for (const bool overwritten : {true, false})
-        if (const std::vector<Node> ordered = in_order(ends, overwritten); !ordered.empty())
-            return schedule(ordered, whole);
-    return schedule(ends, whole);
+        if (ordered.empty()) ordered = in_order(ends, overwritten);
+    std::vector<Step> steps = schedule(ordered.empty() ? ends : ordered, whole);
+    put_in_order(false);
+    return steps;
 }
 
 // Steps of which these are the last nodes, in an order in which each reads the latest write, and the latest writes are
@@ -361,6 +367,12 @@ void GraphExploration::note_end() {
                 stays.push_back({thread, Guard::program});
         }
     }
+    const Machine::Mark end = machine_.mark();
+    const bool looks = std::ranges::any_of(stays, [](const Stay& stay) { return stay.guard == Guard::loop; });
+    if (looks && !know_last()) {
+        divided_ = true;
+        return;
+    }
     const std::vector<Step> steps = [&] {
         const bool wanted = options_.keep_executions || !stays.empty();
         return wanted ? schedule(std::vector<bool>(graph_.size(), true), true) : std::vector<Step>();
@@ -370,6 +382,7 @@ void GraphExploration::note_end() {
     const Judgement found = judge(stays, returned, machine_.limited(), options_.allow_livelock, [&](Slot thread) {
         return (options_.keep_going || !results_.bug) && machine_.spins(thread);
     });
+    counts.tell_apart(weight(), !machine_.limited() && found.blocked);
     if (!machine_.limited()) {
         ++(found.blocked ? counts.blocked : counts.complete);
         counts.bounded += found.bounded ? 1 : 0;
@@ -390,6 +403,7 @@ void GraphExploration::note_end() {
     const bool as_many = team_ != nullptr && found.left != 0 && found.left == most_left;
     if (found.left > most_left || (as_many && precedes(Left{found.left, steps}, *results_.left)))
         results_.left = Left{found.left, steps};
+    machine_.rewind(end);
     progress_.show(counts, graph_.size());
 }
 

@@ -677,6 +677,7 @@ private:
         tell(OperationKind::spawn, address_of(child, 0), 0, {}, {}, true);
         if (m_.effect_ != nullptr) m_.effect_->acts.push_back({slot_, child, {}, thread_.state.depth != 0});
         m_.start_thread(child, function, arguments, unknown, are_pointers);
+        m_.find_alike({slot_, child, function, std::move(arguments), std::move(unknown)});
         registers_.set(in.dst, address_of(child, 0), 0);
         return Flow::next;
     }
@@ -684,6 +685,7 @@ private:
     // All accesses are sequentially consistent: there is nothing to order. But it counts for what happens before what.
     INLINED Flow fence(const Instruction& in) {
         tell(OperationKind::fence, 0, 0, {}, {}, false);
+        std::erase_if(m_.created_, [&](const auto& created) { return created.creator == slot_; });
         if (m_.effect_ != nullptr)
             m_.effect_->acts.push_back({slot_, 0, static_cast<Ordering>(in.c), thread_.state.depth != 0});
         return Flow::next;

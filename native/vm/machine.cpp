@@ -150,7 +150,7 @@ void Machine::start_thread(Slot slot, u32 function, std::span<const u64> argumen
     world_.threads |= u64{1} << slot;
     world_.several = slot != 1;
     if (effect_ != nullptr) effect_->created |= u64{1} << slot;
-    thread.state = {0, 0, 0, thread.state.children, 0, Status::ready, false};
+    thread.state = {0, 0, 0, thread.state.children, 0, Status::ready, false, 0};
     thread.held.count = 0;
     thread.saved = epoch_;
     if (spaces_[slot].objects.empty())
@@ -162,6 +162,20 @@ void Machine::start_thread(Slot slot, u32 function, std::span<const u64> argumen
     std::ranges::copy(undefined, thread.undefined.begin());
     if (options_.follow_pointers) std::ranges::copy(pointers, thread.pointers.begin());
     resume(slot, false);
+}
+
+// Threads are alike if one thread has created them in one step, with the same arguments, and has passed no fence in
+// between.
+void Machine::find_alike(Created created) {
+    for (auto other = created_.rbegin(); other != created_.rend(); ++other) {
+        if (other->creator != created.creator || other->function != created.function ||
+            other->arguments != created.arguments || other->undefined != created.undefined)
+            continue;
+        threads_[created.slot].state.alike = other->slot;
+        world_.grouped |= u64{1} << other->slot | u64{1} << created.slot;
+        break;
+    }
+    created_.push_back(std::move(created));
 }
 
 // A thread ends: with the objects that nobody else can keep alive.
@@ -265,6 +279,7 @@ std::vector<u32> Machine::frames(Slot slot) const {
 
 bool Machine::take(Slot slot, std::span<const u32> choices, Effect& effect) {
     effect.clear();
+    created_.clear();
     effect_ = &effect;
     choices_ = choices;
     const Op op = code_.instructions[position(slot)].op;

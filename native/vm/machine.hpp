@@ -67,6 +67,10 @@ public:
     void share_names(const Machine& other) {
         if (names_->size() < other.names_->size()) names_ = other.names_;
     }
+    // The thread that was created before this one, in one go, to do the same: 0 if there is none. `grouped`: the
+    // threads that are alike, or have been once, as a bit mask.
+    Slot alike(Slot thread) const { return threads_[thread].state.alike; }
+    u64 grouped() const { return world_.grouped; }
     Slot named_threads() const { return names_->size(); }  // one past the last
     // An order of threads that does not depend on which was met first.
     bool precedes(Slot one, Slot other) const { return names_->precedes(one, other); }
@@ -193,6 +197,15 @@ private:
         u32 stack;     // number of the newest stack object (0: none)
         Status status;
         bool paused;  // in the middle of a local computation
+        Slot alike;   // see `alike`
+    };
+    // What a thread was created to do, in the present step.
+    struct Created {
+        Slot creator;
+        Slot slot;
+        u32 function;
+        std::vector<u64> arguments;
+        std::vector<u64> undefined;
     };
     struct Thread {
         u64 saved = 0;
@@ -205,6 +218,7 @@ private:
     };
     struct World {
         u64 threads;   // bit mask
+        u64 grouped;   // the same
         bool several;  // more than one thread was ever created
         bool exited;
         bool failed;
@@ -298,6 +312,7 @@ private:
     void push_frame(Slot slot, u32 function, i32 result);
     bool leaves_shared_objects(const Thread& thread, u32 down_to) const;
     void end_stack_objects(Slot slot, u32 down_to, i32 pc);
+    void find_alike(Created created);
     u64 joined_by(Slot joiner) const;
     struct Room {
         Slot slot;    // 0: there is none
@@ -337,6 +352,7 @@ private:
     // of the current step
     Effect* effect_ = nullptr;
     std::span<const u32> choices_;
+    std::vector<Created> created_;
     bool guarded_ = false;         // the section is one access and its guards
     bool ignoring_loops_ = false;  // guards of loops let everyone pass
     u32 watched_ = 0;              // one of them, ...

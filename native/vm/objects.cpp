@@ -102,6 +102,12 @@ void Machine::poke(Address address, u32 size, u64 value, u64 undefined) {
     save_bytes(owner_of(id), at, size);
     put(&spaces_[owner_of(id)].bytes[at], value, size);
     put(&spaces_[owner_of(id)].undefined[at], undefined, size);
+    // It has been there before, or will be: whatever can be the address of a block is one.
+    if (options_.follow_pointers) {
+        const u64 pointed = object_of(value);
+        const bool is_pointer = size == 8 && owner_of(pointed) != 0 && number_of(pointed) > code_.thread_locals.size();
+        spaces_[owner_of(id)].pointers[at / 8] = spaces_[owner_of(id)].pointers[(at + size - 1) / 8] = is_pointer;
+    }
 }
 
 Machine::Content Machine::content(Address address, u32 size) const {

@@ -260,6 +260,7 @@ class Exploration:
         uninitialised: bool = True,
         leaks: bool = False,
         commute: bool = True,
+        symmetry: bool = False,
         keep_going: bool = False,
         allow_livelock: bool = False,
         keep_executions: bool = False,
@@ -286,6 +287,10 @@ class Exploration:
 
     def hand_over(self) -> tuple[str, list[int]] | None:
         """What another algorithm than the one that was asked for was needed for, and where in the code."""
+
+    def told_apart(self) -> tuple[int, int] | None:
+        """How many executions there are, complete and blocked, with threads told apart that are alike (2**64 - 1: or
+        more); None if they were."""
 
     def beyond(self) -> int:
         """How many executions have met a limit."""
@@ -344,8 +349,10 @@ class GraphExploration:
         code: Code,
         *,
         memory: str = "c11",
+        equivalence: str = "traces",
         uninitialised: bool = True,
         leaks: bool = False,
+        symmetry: bool = False,
         keep_going: bool = False,
         allow_livelock: bool = False,
         keep_executions: bool = False,
@@ -364,6 +371,7 @@ class GraphExploration:
     def finished(self) -> bool: ...
     def algorithm(self) -> str: ...
     def hand_over(self) -> tuple[str, list[int]] | None: ...
+    def told_apart(self) -> tuple[int, int] | None: ...
     def beyond(self) -> int: ...
     def progress(self) -> tuple[int, int, int, int, int, float]: ...
     def bounded(self) -> int: ...

@@ -110,9 +110,11 @@ def check(
     allow_livelock: bool = False,
     progress: Callable[[stateless.Progress], None] | Callable[[stateful.StateProgress], None] | None = None,
     algorithm: str | None = None,
+    equivalence: str | None = None,
     jobs: int | str = 1,
     seed: int | None = None,
     commute: bool = True,
+    symmetry: bool = True,
     purity: bool = True,
     awaits: bool = True,
     unroll: int | None = None,
@@ -166,7 +168,9 @@ class _Check:
         program, lowered, transforms = self._lower(asked)
         self.deadline = self.deadline or Deadline.after(self.chosen["timeout"])
         chosen = options.picked(stateless.Options, self.chosen)
-        if exceeds_interleavings(program, chosen.memory):
+        if chosen.equivalence == "reads-from":
+            chosen, hand_over = replace(chosen, algorithm="graphs", memory=self._ordered_memory(program)), False
+        elif exceeds_interleavings(program, chosen.memory):
             self._refuse_interleavings(program)
             chosen, hand_over = replace(chosen, algorithm="graphs"), False
         hand_over = hand_over and (not isinstance(self.source, Program) or stateful.fits(lowered))
@@ -177,7 +181,7 @@ class _Check:
         passes_over = self._suppressing(program, lowered, transforms)
         outcome = stateless.explore(lowered, chosen, self.deadline, self.progress, passes_over, until_endless=hand_over)
         outcome = replace(outcome, coverage=replace(outcome.coverage, unroll=self.chosen["unroll"]))
-        outcome = outcome.after(transforms, self.leeway, chosen.memory)
+        outcome = outcome.after(transforms, self.leeway, self.chosen["memory"])
         result = self._judge(program, lowered, outcome, max_steps=chosen.max_steps)
         endless_limit = result.limit is not None and result.limit.kind == "too_many_steps"
         if hand_over and endless_limit and result.bug is None and outcome.reason == BEYOND:
@@ -215,11 +219,21 @@ class _Check:
             self.source, **self.compiling, transforms=transforms, leeway=self.leeway, memory=self.chosen["memory"]
         )
 
+    def _ordered_memory(self, program: Program) -> str:
+        """The memory model for reads-from classes: that of C has to be the one of interleavings."""
+        memory: str = self.chosen["memory"]
+        if memory != options.MEMORY.default:
+            return memory
+        if exceeds_interleavings(program, memory):
+            raise InputError(
+                f"--equivalence reads-from is for --memory sc and tso, but the program asks for weaker orders than "
+                f"seq_cst{_weak_at(program)}: leave it out, or choose one of these"
+            )
+        return "sc"
+
     def _refuse_interleavings(self, program: Program) -> None:
         """No option may ask for interleavings if a program has more executions than these."""
-        orders = accesses_in(weak_orders_of(program))
-        first = next((order for order in orders if order.file), None)
-        where = f" (at {os.path.basename(first.file or '')}:{first.line})" if first else ""
+        where = _weak_at(program)
         if self.chosen["memory"] == options.MEMORY.default:
             options.refuse_interleavings(self.given, f"the program asks for weaker orders than seq_cst{where}")
 
@@ -235,6 +249,7 @@ class _Check:
         assert self.deadline is not None
         memory, coverage = self.chosen["memory"], outcome.coverage
         by_graphs = isinstance(coverage, Executions) and coverage.algorithm == "graphs"
+        by_graphs &= memory != options.MEMORY.default or self.chosen["equivalence"] != "reads-from"
         judging = {option.keyword: self.chosen[option.keyword] for option in options.JUDGING} | other
         told = _tell(program, lowered, outcome, self.deadline.extended(), judging)
         looked_for_races = self.chosen["races"] != "ignore"
@@ -258,6 +273,12 @@ class _Check:
             bugs=told.bugs,
             left=told.left,
         )
+
+
+def _weak_at(program: Program) -> str:
+    """Where a program asks for a weaker order than seq_cst first, if that has a line."""
+    first = next((order for order in accesses_in(weak_orders_of(program)) if order.file), None)
+    return f" (at {os.path.basename(first.file or '')}:{first.line})" if first else ""
 
 
 def replay(

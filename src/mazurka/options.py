@@ -349,6 +349,16 @@ ALGORITHM = Option(
     interleavings=("graphs",),
     only=("stateless", "has --reduction instead (cpc, cycle-detection, unsound, none)"),
 )
+EQUIVALENCE = Option(
+    "--equivalence",
+    "which executions are one and explored once. traces: those with the same order of all that conflicts; reads-from: "
+    "those in which every read reads from the same write, which are fewer where several threads write what few read; "
+    "by graphs, for interleavings and --memory sc and tso",
+    ("traces", "reads-from"),
+    default="traces",
+    again="finding",
+    only=("stateless", "visits each state once"),
+)
 SEED = Option(
     "--seed",
     "of the random walk (default: 1); the other algorithms begin each execution with a thread that depends on N, which "
@@ -371,6 +381,13 @@ COMMUTE = Option(
     default=True,
     again="finding",
     only=("stateless", "tells states apart, not orders of updates"),
+)
+SYMMETRY = Option(
+    "--no-symmetry",
+    "tell apart threads that are alike, created one after the other with the same function and argument",
+    default=True,
+    again="finding",
+    only=("stateless", "tells threads apart"),
 )
 PURITY = Option(
     "--no-purity",
@@ -525,7 +542,17 @@ _EXECUTIONS = (MAX_STEPS, ALLOW_LIVELOCK)
 _SEARCH: dict[str | None, tuple[Option, ...]] = {
     "search": (ENGINE, MEMORY, KEEP_GOING, TIMEOUT, UNINITIALISED, ANY_STATUS, SUPPRESS_RACE, RACES, ALLOW_LIVELOCK),
     "what C leaves undefined or open": (*LEEWAY, LEAKS),
-    "search of the engine stateless": (ALGORITHM, JOBS, SEED, COMMUTE, *LOOPS, MAX_EXECUTIONS, MAX_STEPS),
+    "search of the engine stateless": (
+        ALGORITHM,
+        EQUIVALENCE,
+        JOBS,
+        SEED,
+        COMMUTE,
+        SYMMETRY,
+        *LOOPS,
+        MAX_EXECUTIONS,
+        MAX_STEPS,
+    ),
     "search of the engine stateful": (REDUCTION, EXACT, MAX_MEMORY, MAX_STATES),
 }
 
@@ -676,12 +703,25 @@ def fitting_engine(given: Mapping[str, Any]) -> str:
         if given["algorithm"] not in (None, "pop", "graphs"):
             raise InputError(f"--jobs is for --algorithm pop and graphs; {given['algorithm']} searches with one")
     memory = MEMORY.default if given["memory"] is None else given["memory"]
+    if given["equivalence"] == "reads-from":
+        _refuse_traces(given, memory)
     if memory not in ("sc", MEMORY.default):
         refuse_interleavings(given, f"--memory {memory} has more executions than these")
         return "stateless"
     if given["algorithm"] == "graphs":
         refuse_interleavings(given, "--algorithm graphs explores execution graphs")
     return engine
+
+
+def _refuse_traces(given: Mapping[str, Any], memory: str) -> None:
+    """Raise `InputError` for what is not there for reads-from classes."""
+    named = "--equivalence reads-from"
+    if memory not in ("sc", "tso", MEMORY.default):
+        raise InputError(f"{named} is for --memory sc and tso: under {memory}, leave it out")
+    if given["algorithm"] not in (None, "graphs"):
+        raise InputError(f"{named} is for --algorithm graphs, not {given['algorithm']}")
+    if given["leaks"]:
+        raise InputError(f"{named} leaves open what is in memory at the end, where --leaks looks: leave one out")
 
 
 def refuse_interleavings(given: Mapping[str, Any], why: str) -> None:

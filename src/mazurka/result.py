@@ -150,10 +150,12 @@ class Executions:
     an equivalent one had been explored. In the `blocked` ones a thread stops at a false assumption, or where a loop
     would only go round again, or at the bound on loops. The last are `bounded`: if there are any, nothing is verified;
     the first, if they are not bounded as well, are `assumed`. That bound is `unroll`, if it was given to the check.
-    `beyond` counts those of the `complete` ones that are not, since they met a limit. `algorithm` is the one that did
-    it, and counts execution graphs if that is "graphs"; if it is not the one that was asked for, `handed_over` says
-    why. So many `jobs` have worked on it. If the search was not `finished`, `estimate` is about how many executions
-    there are in all, as far as that can be told."""
+    `beyond` counts those of the `complete` ones that are not, since they met a limit. If threads that are alike were
+    not told apart, `told_apart` are the numbers of complete and blocked ones with these told apart (2**64 - 1: or
+    more). `algorithm` is the one that did it, and counts execution graphs if that is "graphs", or classes of these if
+    the `equivalence` is "reads-from"; if it is not the one that was asked for, `handed_over` says why. So many `jobs`
+    have worked on it. If the search was not `finished`, `estimate` is about how many executions there are in all, as
+    far as that can be told."""
 
     algorithm: str
     complete: int
@@ -162,10 +164,12 @@ class Executions:
     bounded: int = 0
     assumed: int = 0
     beyond: int = 0
+    told_apart: tuple[int, int] | None = None
     handed_over: str | None = None
     unroll: int | None = None
     estimate: int | None = None
     finished: bool = False
+    equivalence: str | None = None
     jobs: int = 1
 
     def to_json(self) -> dict[str, Any]:

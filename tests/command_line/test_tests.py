@@ -174,7 +174,7 @@ def test_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("unlocked", "bug", None),
         ("fails", "bug", None),
     ]
-    assert result["tests"][0]["complete"] == 2
+    assert (result["tests"][0]["complete"], result["tests"][0]["told_apart"]) == (1, [2, 0])
 
 
 def test_an_interrupt_ends_it_with_what_is_known(here: Path) -> None:

@@ -421,6 +421,14 @@ REGRESSIONS = {
             (("store", "y", 0),),
         ),
     ),
+    "an await that would write where it is disabled, but only reads where it is enabled": Shape(
+        (
+            (("update", "add", "x", 1, False),),
+            (("await", "compare-exchange", "x", 3, ("slt", 1)),),
+            (("load", "x"), ("update", "add", "x", 3, False)),
+            (("load", "x"),),
+        ),
+    ),
     "a lock that is never released": Shape(((), (("lock", "m"),), (("lock", "m"),))),
 }
 

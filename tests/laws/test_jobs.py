@@ -22,7 +22,7 @@ from mazurka.machine.lowering import Lowered, lower
 from mazurka.program.builder import ProgramBuilder
 from mazurka.program.types import I32
 from mazurka.reports.text import summary
-from tests.laws import test_exploration, test_graphs
+from tests.laws import test_exploration, test_graphs, test_reads_from, test_symmetry
 from tests.laws.test_exploration import expected_counts
 from tests.laws.test_graphs import CRASHING, LARGE
 from tests.oracle.axioms import MODELS, judge
@@ -38,12 +38,14 @@ from tests.oracle.generator import (
 )
 from tests.oracle.litmus_generator import random_litmus, to_program
 from tests.oracle.oracle import Oracle, Outcome, TooLarge
+from tests.oracle.symmetry import alike_shape
 from tests.programs.test_programs import CORPUS, Expectation
 
 Search = _native.Exploration | _native.GraphExploration
 
 POP = [random_shape, random_access_shape, random_await_shape, random_section_shape]
 GRAPHS = [random_shape, random_access_shape, random_await_shape, random_order_shape, random_fence_shape]
+CLASSES = [random_shape, random_access_shape, random_await_shape, random_section_shape]
 
 
 def divisions(number: int) -> list[dict[str, Any]]:
@@ -72,7 +74,15 @@ def found(search: Search) -> tuple[Any, ...]:
     )
 
 
-def compare(run: Callable[..., Search], number: int, where: str) -> Search:
+def kinds_found(search: Search) -> tuple[Any, ...]:
+    """What is told, without schedules."""
+    bugs = [search.bug_at(number) for number in range(search.bug_count())]
+    return (sorted((kind, fault or "", count) for kind, _, _, fault, count in bugs), search.race_count())
+
+
+def compare(
+    run: Callable[..., Search], number: int, where: str, tell: Callable[[Search], tuple[Any, ...]] = found
+) -> Search:
     """However the search is divided, it counts the same, and tells the same in the same order. The result is that of
     one thread that divides nothing."""
     alone = run()
@@ -87,14 +97,15 @@ def compare(run: Callable[..., Search], number: int, where: str) -> Search:
         counted = 2 if search.algorithm() == "graphs" else 3
         assert search.progress()[:counted] == alone.progress()[:counted], which
         assert search.algorithm() == alone.algorithm(), which
+        assert search.told_apart() == alone.told_apart(), which
         assert (search.bug_count(), search.race_count()) == (alone.bug_count(), alone.race_count()), which
         if search.algorithm() == "optimal":
             assert search.jobs() == 1
             continue
         assert search.jobs() == division["jobs"]
-        told = told or found(search)
-        assert found(search) == told, which
-        assert sorted(bug[4] for bug in told[0]) == sorted(bug[4] for bug in found(alone)[0]), which
+        told = told or tell(search)
+        assert tell(search) == told, which
+        assert kinds_found(search) == kinds_found(alone), which
     return alone
 
 
@@ -176,6 +187,75 @@ def test_graphs_of_programs(generator: Callable[[random.Random], Shape]) -> None
 @pytest.mark.parametrize("generator", GRAPHS)
 def test_graphs_of_many_programs(generator: Callable[[random.Random], Shape], chunk: int) -> None:
     compare_graphs(generator, range(100 + 1000 * chunk, 100 + 1000 * (chunk + 1)))
+
+
+def compare_classes(generator: Callable[[random.Random], Shape], numbers: range) -> None:
+    """Where reads-from is all that counts. (Which of the executions of a class is shown may depend on what was explored
+    before it.)"""
+    for number in numbers:
+        shape = generator(random.Random(number))
+        code = lower(build(shape)).code
+        memory = ("sc", "tso")[number % 2]
+
+        def run(code: _native.Code = code, memory: str = memory, **division: Any) -> Search:
+            return test_reads_from.explore(code, memory, races="warn", max_executions=3000, **division)
+
+        compare(run, number, f"{memory}, program {number}: {shape}", kinds_found)
+
+
+@pytest.mark.parametrize("generator", CLASSES)
+def test_classes_of_programs(generator: Callable[[random.Random], Shape]) -> None:
+    compare_classes(generator, range(100))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(20))
+@pytest.mark.parametrize("generator", CLASSES)
+def test_classes_of_many_programs(generator: Callable[[random.Random], Shape], chunk: int) -> None:
+    compare_classes(generator, range(100 + 1000 * chunk, 100 + 1000 * (chunk + 1)))
+
+
+def compare_alike(numbers: range) -> tuple[int, int]:
+    """Threads that are alike, and such that only seem to be. In how many of these programs graphs had fewer, and how
+    many `pop` has explored in the end."""
+    fewer = by_pop = 0
+    for number in numbers:
+        source = random.Random(number)
+        shape = alike_shape(test_symmetry.GENERATORS[number % 4], source, source.choice([3, 4, 4]))
+        code = lower(build(shape)).code
+        memory = ("sc", "tso", "pso", "ra")[number // 4 % 4]
+        common: dict[str, Any] = {
+            "symmetry": True, "races": "warn", "keep_going": True, "max_executions": 2000, "instruction_limit": 10_000,
+        }  # fmt: skip
+
+        def graphs(
+            code: _native.Code = code, memory: str = memory, common: dict[str, Any] = common, **division: Any
+        ) -> Search:
+            search = _native.GraphExploration(code, memory=memory, **common, **division)
+            search.run()
+            return search
+
+        def pop(code: _native.Code = code, common: dict[str, Any] = common, **division: Any) -> Search:
+            search = _native.Exploration(code, algorithm="pop", **common, **division)
+            search.run()
+            return search
+
+        told_apart = compare(graphs, number, f"{memory}, program {number}: {shape}").told_apart()
+        fewer += told_apart is not None
+        by_pop += compare(pop, number, f"program {number}: {shape}").algorithm() == "pop"
+    return fewer, by_pop
+
+
+def test_threads_that_are_alike() -> None:
+    fewer, by_pop = compare_alike(range(200))
+    assert fewer > 50
+    assert by_pop > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(20))
+def test_threads_that_are_alike_in_many_programs(chunk: int) -> None:
+    compare_alike(range(200 + 1000 * chunk, 200 + 1000 * (chunk + 1)))
 
 
 def compare_with_axioms(numbers: range) -> None:

@@ -41,13 +41,15 @@ Condition = tuple[Any, ...]
 class Shape:
     """A program: what each thread does. Thread 0 is main, which creates the others first and joins some at the end;
     `nested` threads are created by the thread before them instead. `library`: its sections count as those of library
-    models, which is what locks and joins are in programs in C. `together`: the variables are parts of one object."""
+    models, which is what locks and joins are in programs in C. `together`: the variables are parts of one object.
+    `alike`: threads that do the same have one function."""
 
     threads: tuple[tuple[Operation, ...], ...]
     nested: bool = False
     joined: int = 0
     library: bool = False
     together: bool = False
+    alike: bool = False
 
 
 def conditions(depth: int = 1) -> st.SearchStrategy[Condition]:
@@ -483,8 +485,11 @@ def build(shape: Shape, finish: Callable[[FunctionBuilder, dict[str, Value]], No
     variables |= {name: builder.mutex(name) for name in MUTEXES}
     variables |= {name: builder.variable(name, I32, 0) for name in ("waiters", "signals")}
     variables["published"] = builder.variable("published", PTR, 0)
+    functions = [
+        shape.threads.index(body, 1) if shape.alike else index for index, body in enumerate(shape.threads) if index
+    ]
     for index, body in enumerate(shape.threads):
-        if index == 0:
+        if index == 0 or index not in functions:
             continue
         with builder.function(f"thread{index}") as f:
             if shape.nested and index + 1 < len(shape.threads):
@@ -492,7 +497,7 @@ def build(shape: Shape, finish: Callable[[FunctionBuilder, dict[str, Value]], No
             _Body(f, variables).run(body)
     with builder.function("main") as f:
         created = range(1, 2 if shape.nested else len(shape.threads))
-        handles = [f.spawn(f"thread{index}") for index in created if index < len(shape.threads)]
+        handles = [f.spawn(f"thread{functions[index - 1]}") for index in created if index < len(shape.threads)]
         _Body(f, variables).run(shape.threads[0])
         for handle in handles[: shape.joined]:
             f.join(handle)

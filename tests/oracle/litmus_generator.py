@@ -176,14 +176,18 @@ def _thread(
 BITS = 10  # of each register that a thread leaves behind
 
 
-def to_program(litmus: Litmus, outcome: Outcome | None = None) -> Program:
-    """Main starts the threads and joins them. With an `outcome`, it fails where an execution ends with that one: each
-    thread leaves its registers behind in one variable, which only main looks at; what main looks at after joins is
-    decided by what went before, so this adds no executions."""
+def to_program(litmus: Litmus, outcome: Outcome | None = None, *, alike: bool = False) -> Program:
+    """Main starts the threads and joins them; if `alike`, those that do the same have one function. With an
+    `outcome`, it fails where an execution ends with that one: each thread leaves its registers behind in one
+    variable, which only main looks at; what main looks at after joins is decided by what went before, so this adds
+    no executions."""
     builder = ProgramBuilder()
     variables = {name: builder.variable(name, I32, 0) for name in litmus.locations}
     results = [builder.variable(f"result{thread}", I64, 0) for thread in range(len(litmus.threads))]
+    functions = [litmus.threads.index(each) if alike else thread for thread, each in enumerate(litmus.threads)]
     for thread, operations in enumerate(litmus.threads):
+        if functions[thread] != thread:
+            continue
         with builder.function(f"thread{thread}") as f:
             registers = _write(f, variables, operations)
             if outcome is not None:
@@ -193,7 +197,7 @@ def to_program(litmus: Litmus, outcome: Outcome | None = None) -> Program:
                     packed = f.add(packed, f.mul(wide, 1 << (BITS * index)))
                 f.store(results[thread], packed)
     with builder.function("main") as f:
-        for handle in [f.spawn(f"thread{thread}") for thread in range(len(litmus.threads))]:
+        for handle in [f.spawn(f"thread{thread}") for thread in functions]:
             f.join(handle)
         if outcome is not None:
             seen: list[Value] = [

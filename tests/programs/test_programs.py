@@ -6,6 +6,7 @@ of its facilities in a right and in a wrong way.
 // line: 17                where the bug or the limit is reported
 // message: part of it     what the report says
 // traces: 6               how many executions there are that differ (complete and blocked)
+// alike: 2                how many of them are left if threads that are alike are not told apart
 // races: 1                how many data races a program without a bug has (none, if it does not say)
 // args: alpha 42          the program's arguments
 // options: -DN=3          for the compiler
@@ -26,8 +27,9 @@ import pytest
 import mazurka
 from mazurka import Verdict, _native
 from mazurka.leeway import Leeway
-from mazurka.machine.lowering import lower
+from mazurka.machine.lowering import Lowered, lower
 from mazurka.options import JUDGING, LEEWAY, SEARCH, chosen, picked
+from mazurka.program.symmetry import find_asymmetry
 from tests import ROOT
 from tests.oracle.oracle import Oracle, TooLarge
 
@@ -44,6 +46,7 @@ class Expectation:
     line: int | None = None
     message: str | None = None
     traces: int | None = None
+    alike: int | None = None
     races: int = 0
     arguments: list[str] = field(default_factory=list)
     options: list[str] = field(default_factory=list)
@@ -72,6 +75,7 @@ class Expectation:
             line=int(found["line"]) if "line" in found else None,
             message=found.get("message"),
             traces=int(found["traces"]) if "traces" in found else None,
+            alike=int(found["alike"]) if "alike" in found else None,
             races=int(found.get("races", 0)),
             arguments=shlex.split(found.get("args", "")),
             options=shlex.split(found.get("options", "")),
@@ -113,7 +117,9 @@ def test_program(program: Path) -> None:
     if expected.kind is None:
         assert result.verdict is Verdict.OK, result.bug or result.reason
         if expected.traces is not None:
-            assert result.executions.complete + result.executions.blocked == expected.traces
+            explored = result.executions.complete, result.executions.blocked
+            assert sum(result.executions.told_apart or explored) == expected.traces
+            assert expected.alike in (None, sum(explored))
         assert len(result.races) == expected.races, "; ".join(map(str, result.races))
         return
     assert result.verdict is expected.verdict, result.bug or result.reason
@@ -122,6 +128,44 @@ def test_program(program: Path) -> None:
     assert expected.message is None or expected.message in found.message
     if expected.line is not None:
         assert (Path(found.file or "").name, found.line) == (program.name, expected.line)
+
+
+def _all_bugs(lowered: Lowered, *, symmetry: bool) -> tuple[set[tuple[str, str | None]], int]:
+    """What there is of bugs, and of pairs of places in a data race."""
+    search = _native.Exploration(
+        lowered.code, algorithm="optimal", symmetry=symmetry, keep_going=True, races="warn", max_executions=20_000
+    )
+    search.run()
+    found = [search.bug_at(number) for number in range(search.bug_count())]
+    return {(kind, fault) for kind, _, _, fault, _ in found}, search.race_count()
+
+
+@pytest.mark.parametrize(
+    "program", [path for path in CORPUS if path.name.startswith(("alike", "unlike"))], ids=lambda path: path.name
+)
+def test_threads_that_are_alike_show_the_same_bugs(program: Path) -> None:
+    compare_symmetry(program)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", CORPUS, ids=lambda path: path.name)
+def test_threads_that_are_alike_show_the_same_bugs_everywhere(program: Path) -> None:
+    if Expectation.read(program).engine != "stateful" and program.name != "choice_of_all.c":
+        compare_symmetry(program)
+
+
+def compare_symmetry(program: Path) -> None:
+    expected = Expectation.read(program)
+    lowered = lower(
+        mazurka.load(
+            [program, *expected.files],
+            compiler_arguments=expected.options,
+            program_arguments=expected.arguments,
+            **asdict(expected.leeway),
+        )
+    )
+    if find_asymmetry(lowered.program) is None:
+        assert _all_bugs(lowered, symmetry=True) == _all_bugs(lowered, symmetry=False)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ from mazurka.engines.outcome import BEYOND, VACUOUS, Found, Outcome
 from mazurka.engines.running import ToldRace, race, run, schedule
 from mazurka.executions.positions import Source
 from mazurka.executions.schedule import Schedule
-from mazurka.options import ALGORITHM, JOBS, MAX_STEPS, MEMORY, RACES, RANDOM_EXECUTIONS
+from mazurka.options import ALGORITHM, EQUIVALENCE, JOBS, MAX_STEPS, MEMORY, RACES, RANDOM_EXECUTIONS
+from mazurka.program.orders import always_synchronises
+from mazurka.program.symmetry import find_asymmetry
 from mazurka.result import Executions
 
 if TYPE_CHECKING:
@@ -26,13 +28,15 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to search, as `mazurka.options` explains it. The algorithm "graphs" explores the executions of the `memory`
-    model, the others interleavings."""
+    model, up to an `equivalence`, the others interleavings."""
 
     algorithm: str = ALGORITHM.default
     memory: str = MEMORY.default
+    equivalence: str = EQUIVALENCE.default
     jobs: int | str = JOBS.default
     seed: int | None = None
     commute: bool = True
+    symmetry: bool = True
     races: str = RACES.default
     suppress_race: Sequence[str] = ()
     uninitialised: bool = True
@@ -47,13 +51,15 @@ class Options:
 @dataclass(frozen=True, slots=True)
 class Progress:
     """A search so far: executions explored to their end, how many per second, the number of steps in the current one,
-    the time in seconds, and about how many executions there are in all (None where that cannot be told)."""
+    the time in seconds, and about how many executions there are in all (None where that cannot be told). For `classes`
+    of reads-from, each is one execution of a class."""
 
     executions: int
     per_second: float
     depth: int
     seconds: float
     estimate: int | None
+    classes: bool = False
 
 
 def explore(
@@ -96,18 +102,32 @@ def explore(
         "jobs": jobs,
     }
     exploration: _Search
+    symmetry = options.symmetry and find_asymmetry(lowered.program) is None
     if options.algorithm == "graphs":
-        exploration = _native.GraphExploration(lowered.code, memory=options.memory, **common)
+        # (Which of two threads that are alike goes first is told by the order of writes.)
+        symmetry = symmetry and options.equivalence == "traces"
+        symmetry = symmetry and (options.memory != "c11" or always_synchronises(lowered.program))
+        exploration = _native.GraphExploration(
+            lowered.code, memory=options.memory, equivalence=options.equivalence, symmetry=symmetry, **common
+        )
     else:
         seed = int(random) if options.seed is None else options.seed
         exploration = _native.Exploration(
-            lowered.code, algorithm=options.algorithm, seed=seed, commute=options.commute, **common
+            lowered.code,
+            algorithm=options.algorithm,
+            seed=seed,
+            commute=options.commute,
+            symmetry=symmetry,
+            **common,
         )
+
+    equivalence = options.equivalence if options.algorithm == "graphs" else None
 
     def progress(seconds: float) -> Progress:
         complete, blocked, _, _, depth, fraction = exploration.progress()
         executions = complete + blocked
-        return Progress(executions, executions / seconds, depth, seconds, _estimate(executions, fraction))
+        estimate = _estimate(executions, fraction)
+        return Progress(executions, executions / seconds, depth, seconds, estimate, equivalence == "reads-from")
 
     def tell(seconds: float) -> None:
         assert watch is not None
@@ -128,7 +148,7 @@ def explore(
         bug, others = replace(others[0], schedule=bug.schedule), others[1:]
     left = exploration.left()
     waiting = schedule(names, left) if left else None
-    coverage = _coverage(lowered, exploration, estimate)
+    coverage = _coverage(lowered, exploration, equivalence, estimate)
     if coverage.handed_over and coverage.jobs != jobs:
         coverage = replace(coverage, handed_over=f"{coverage.handed_over}; it has one job")
     return Outcome(coverage, bug, met, reason, races, others, waiting)
@@ -157,8 +177,9 @@ def _is_vacuous(exploration: _Search) -> bool:
     return exploration.assumed() > 0 == complete + exploration.bounded()
 
 
-def _coverage(lowered: Lowered, exploration: _Search, estimate: int | None) -> Executions:
+def _coverage(lowered: Lowered, exploration: _Search, equivalence: str | None, estimate: int | None) -> Executions:
     complete, blocked, redundant, *_ = exploration.progress()
+    told_apart = exploration.told_apart()
     return Executions(
         algorithm=exploration.algorithm(),
         jobs=exploration.jobs(),
@@ -169,8 +190,10 @@ def _coverage(lowered: Lowered, exploration: _Search, estimate: int | None) -> E
         bounded=exploration.bounded(),
         assumed=exploration.assumed(),
         beyond=exploration.beyond(),
+        told_apart=told_apart if told_apart != (complete, blocked) else None,
         handed_over=_handed_over(lowered, exploration.hand_over()),
         estimate=estimate,
+        equivalence=equivalence,
     )
 
 

@@ -43,6 +43,7 @@ class Lowered:
     globals: list[str]
     thread_locals: list[str]
     code_of: Callable[[Program], _native.Code]
+    program: Program
 
 
 def lower(program: Program) -> Lowered:
@@ -92,7 +93,7 @@ class _Lowering:
             )
 
         code = code_of(self.program)
-        return Lowered(code, self.origin, self.functions, self.globals, self.thread_locals, code_of)
+        return Lowered(code, self.origin, self.functions, self.globals, self.thread_locals, code_of, self.program)
 
     def initial_bytes(self, variable: GlobalVariable) -> bytes:
         if len(variable.data) > MAX_OBJECT_SIZE:

@@ -89,6 +89,20 @@ def exceeds_interleavings(program: Program, memory: str) -> bool:
     return bool(accesses_in(weak_orders_of(program))) or (_looks_at_locks(program) and has_atomics(program))
 
 
+def always_synchronises(program: Program) -> bool:
+    """Whether every atomic read of a program acquires and every atomic write releases, so that reading what another
+    thread has written synchronises with it or is a data race."""
+    strong = {
+        "load": ("acquire",),
+        "store": ("release",),
+        "update": ("acq_rel",),
+        "compare-exchange": ("acq_rel/acquire", "acq_rel/seq_cst", "seq_cst/acquire"),
+        "fence": ("acquire", "release", "acq_rel", "seq_cst"),
+    }
+    weak = weak_orders_of(program)
+    return not _looks_at_locks(program) and all(set(use.orders) <= set(strong[use.operation]) for use in weak)
+
+
 def _looks_at_locks(program: Program) -> bool:
     return any(
         isinstance(instruction, ins.Relax)

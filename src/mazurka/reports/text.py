@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 from mazurka.engines.stateful import StateProgress
 from mazurka.escaping import visible
 from mazurka.executions.trace import Action, Order, Thread, Trace, TraceStep, Wait, nearest
-from mazurka.options import ALGORITHM
+from mazurka.options import ALGORITHM, MEMORY
 from mazurka.program.orders import accesses_in
 from mazurka.program.program import WeakOrder
 from mazurka.reports.folding import Run, fold
@@ -63,7 +63,8 @@ def progress_line(progress: Progress | StateProgress) -> str:
     line = f"{progress.executions:,}"
     if progress.estimate:
         line += f" of {about(progress.estimate)} ({progress.executions / progress.estimate:.0%})"
-    return f"{line} executions, {pace}, depth {progress.depth}, {progress.seconds:.0f} s"
+    noun = _CLASSES if progress.classes else "executions"
+    return f"{line} {noun}, {pace}, depth {progress.depth}, {progress.seconds:.0f} s"
 
 
 def _verdict(result: Result) -> str:
@@ -113,7 +114,7 @@ def _verdict_on_executions(result: Result, executions: Executions) -> str:
     if result.verdict is Verdict.INCOMPLETE:
         return f"incomplete: {result.reason}; stopped after {counts}, no bug so far ({effort})"
     only = executions.complete + executions.blocked == 1
-    noun = _NOUNS["graphs"] if executions.algorithm == "graphs" else "execution"
+    noun = _noun(executions) if executions.algorithm == "graphs" else "execution"
     the_only = f"the only {noun}{_of_model(result, executions)}"
     everything = the_only if only else f"all {counts}"
     if executions.blocked and not executions.complete:
@@ -255,7 +256,10 @@ def _memory(result: Result) -> str:
         return ""
     if result.why_interleavings is not None and result.verdict is Verdict.OK:
         return f"{result.why_interleavings}: without data races, {result.memory_model} has only interleavings"
-    by_graphs = isinstance(result.coverage, Executions) and result.coverage.algorithm == "graphs"
+    coverage = result.coverage
+    by_graphs = isinstance(coverage, Executions) and coverage.algorithm == "graphs"
+    if isinstance(coverage, Executions) and _by_interleavings(result, coverage):
+        return ""
     return _NOT_EXPLORED if by_graphs and result.memory_model == "c11" else ""
 
 
@@ -349,19 +353,32 @@ def counted(count: int, noun: str) -> str:
 
 
 # What is explored by algorithms that do not go through executions up to equivalence.
+_ALIKE = "threads are alike"  # as `pop` says it when it leaves a program to `optimal` for that
 _NOUNS = {"exhaustive": "interleaving", "random": "random execution", "graphs": "execution graph"}
+_CLASS, _CLASSES = "reads-from class", "reads-from classes"
+
+
+def _noun(executions: Executions) -> str:
+    return _CLASS if executions.equivalence == "reads-from" else _NOUNS.get(executions.algorithm, "execution")
 
 
 def _executions(result: Result, executions: Executions) -> str:
     """How much was covered: "3,432 executions", "12 of about 100 interleavings", "3 execution graphs of c11"."""
     whole, estimate = executions.complete + executions.blocked, executions.estimate
-    noun = _NOUNS.get(executions.algorithm, "execution")
+    noun = _noun(executions)
     of_all = f" of {about(estimate)}" if estimate and result.verdict is Verdict.INCOMPLETE else ""
-    return f"{whole:,}{of_all} {noun}{'' if whole == 1 and not of_all else 's'}{_of_model(result, executions)}"
+    several = _CLASSES if noun == _CLASS else f"{noun}s"
+    return f"{whole:,}{of_all} {noun if whole == 1 and not of_all else several}{_of_model(result, executions)}"
 
 
 def _of_model(result: Result, executions: Executions) -> str:
-    return f" of {result.memory_model}" if executions.algorithm == "graphs" else ""
+    # Interleavings, which are all that there are.
+    model = "sc" if _by_interleavings(result, executions) else result.memory_model
+    return f" of {model}" if executions.algorithm == "graphs" else ""
+
+
+def _by_interleavings(result: Result, executions: Executions) -> bool:
+    return executions.equivalence == "reads-from" and result.memory_model == MEMORY.default
 
 
 def _counts(result: Result, executions: Executions) -> str:
@@ -401,7 +418,17 @@ def _effort(result: Result, executions: Executions) -> str:
     by = "" if known else f", by the algorithm {executions.algorithm}"
     by += f", since {executions.handed_over}" if executions.handed_over else ""
     jobs = f", {executions.jobs} jobs" if executions.jobs > 1 else ""
-    return duration(result.seconds) + jobs + given_up + by
+    # Most programs have threads that are alike, and nothing is lost by another algorithm.
+    if executions.handed_over and executions.handed_over.startswith(_ALIKE):
+        by = ""
+    return duration(result.seconds) + jobs + given_up + _told_apart(executions) + by
+
+
+def _told_apart(executions: Executions) -> str:
+    if executions.told_apart is None or not executions.finished:
+        return ""
+    many = sum(executions.told_apart)
+    return f", {'more than ' if many >= 2**64 - 1 else ''}{many:,} with threads told apart that are alike"
 
 
 def about(count: int) -> str:
