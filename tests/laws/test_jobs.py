@@ -487,3 +487,14 @@ def test_kept_executions_are_those_of_all() -> None:
         test_graphs.explore(code, "sc", keep_executions=True, **division) for division in ({}, {"jobs": 4, "split": 3})
     )
     assert Counter(map(str, alone.executions())) == Counter(map(str, several.executions()))
+
+
+def test_the_report_says_that_threads_that_are_alike_have_one() -> None:
+    program = mazurka.load([next(path for path in CORPUS if path.name == "alike_two_loops.c")])
+    for options, said in (
+        ({}, r", 8 with threads told apart that are alike"),
+        ({"jobs": 2}, r", 8 with .*, by the algorithm optimal, since threads are alike at [^;]*; it has one job"),
+        ({"jobs": 2, "symmetry": False}, ", 2 jobs"),
+        ({"jobs": 2, "algorithm": "graphs"}, ", 2 jobs, 8 with threads told apart that are alike"),
+    ):
+        assert re.search(rf" s{said}\)$", summary(mazurka.check(program, engine="stateless", **options)))

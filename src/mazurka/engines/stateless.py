@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mazurka.deadline import NEVER, Deadline
-from mazurka.engines.outcome import BEYOND, VACUOUS, Found, Outcome
+from mazurka.engines.outcome import BEYOND, ONE_JOB, VACUOUS, Found, Outcome
 from mazurka.engines.running import ToldRace, race, run, schedule
 from mazurka.executions.positions import Source
 from mazurka.executions.schedule import Schedule
@@ -150,7 +150,7 @@ def explore(
     waiting = schedule(names, left) if left else None
     coverage = _coverage(lowered, exploration, equivalence, estimate)
     if coverage.handed_over and coverage.jobs != jobs:
-        coverage = replace(coverage, handed_over=f"{coverage.handed_over}; it has one job")
+        coverage = replace(coverage, handed_over=f"{coverage.handed_over}; {ONE_JOB}")
     return Outcome(coverage, bug, met, reason, races, others, waiting)
 
 
