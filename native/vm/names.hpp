@@ -37,11 +37,11 @@ public:
 
     // The number of a thread; 0: there is none left.
     Slot find(ThreadName name) {
-        Slot slot = find_below(size(), name);
-        if (slot != 0) return slot;
+        if (const Slot known = find_below(size(), name); known != 0) return known;
         const std::scoped_lock lock(adding_);
         const Slot end = size();
-        if ((slot = find_below(end, name)) != 0 || end == max_slots) return slot;
+        const Slot added = find_below(end, name);
+        if (added != 0 || end == max_slots) return added;
         names_[end] = name;
         size_.store(static_cast<Slot>(end + 1), std::memory_order_release);
         return end;
