@@ -200,8 +200,10 @@ public:
             const u32 place = place_of(source, cell);
             return is_updated(cell, place) ? writes[place] : nobody;
         }
-        for (std::size_t i = writes.size(); i-- > 0 && writes[i] != source;)
-            if (const Part* const one = part(writes[i], cell); one->updates && one->source == source) return writes[i];
+        for (std::size_t i = writes.size(); i > 0 && writes[i - 1] != source; --i) {
+            const Part* const one = part(writes[i - 1], cell);
+            if (one->updates && one->source == source) return writes[i - 1];
+        }
         return nobody;
     }
     // Whether the last node of a thread is one of a step that is not complete, ...

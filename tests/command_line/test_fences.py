@@ -144,6 +144,15 @@ def test_orders_are_proposed(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     ]
 
 
+def test_orders_in_a_line_with_others(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    of_two = "atomic_store_explicit(&there, 1, memory_order_{}); atomic_load_explicit(&there, memory_order_relaxed);"
+    before, after = of_two.format("relaxed"), of_two.format("release")
+    store = before.partition(" atomic_load")[0]
+    Path("line.c").write_text(Path("message.c").read_text().replace(store, before))
+    _, out, _ = run(capsys, "line.c")
+    assert out[4:6] == [f"  -     {before}", f"  +     {after}"]
+
+
 def test_fences_are_proposed_where_nothing_else_helps(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "buffering.c", "--memory", "ra", "--all")
     assert code == 0

@@ -123,10 +123,11 @@ def _hint(change: Change) -> Iterator[str]:
 
 
 def _edited(source: str, change: Change) -> str | None:
-    """A line with another order in it, if that stands there in so many words, once; of a compare-exchange, the one for
-    success comes first."""
+    """A line with another order in it, if that stands in its statement there in so many words, once; of a
+    compare-exchange, the one for success comes first."""
     start = max(change.column - 1, 0)
-    orders = list(_ORDER.finditer(source, start))
+    end = source.find(";", start)
+    orders = list(_ORDER.finditer(source, start, len(source) if end < 0 else end))
     of_two = change.operation.endswith("compare-exchange") and len(orders) == 2
     if len(orders) != 1 and not of_two:
         return None
