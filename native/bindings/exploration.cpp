@@ -1,4 +1,4 @@
-#include "graphs/explorer.hpp"
+#include "graphs/search.hpp"
 #include "vm/exploring.hpp"
 
 #include <memory>
@@ -30,9 +30,8 @@ void bind_search(nb::class_<E>& search) {
         .def("beyond", [](const E& self) { return self.results().counts.beyond; })
         .def("progress",
              [](const E& self) {
-                 const Progress& now = self.progress();
-                 return std::tuple(now.complete.load(), now.blocked.load(), now.redundant.load(), now.steps.load(),
-                                   now.depth.load(), now.fraction.load());
+                 const Snapshot now = self.progress();
+                 return std::tuple(now.complete, now.blocked, now.redundant, now.steps, now.depth, now.fraction);
              })
         .def("told_apart",
              [](const E& self) -> std::optional<std::pair<u64, u64>> {
@@ -42,7 +41,8 @@ void bind_search(nb::class_<E>& search) {
              })
         .def("assumed", [](const E& self) { return self.results().counts.assumed; })
         .def("bounded", [](const E& self) { return self.results().counts.bounded; })
-        .def("instructions_executed", [](const E& self) { return self.subject().instructions_executed(); })
+        .def("instructions_executed", &E::instructions_executed)
+        .def("jobs", &E::jobs)
         .def("thread_names", [](const E& self) { return thread_names(self.subject()); })
         .def("bug", [](const E& self) { return to_tuple(self.results().bug); })
         .def("bug_count", [](const E& self) { return self.results().bugs.size(); })
@@ -103,7 +103,7 @@ void bind_exploration(nb::module_& module) {
         [](MachineExploration* self, const Code& code, Algorithm algorithm, bool uninitialised, bool leaks,
            bool commute, bool symmetry, bool keep_going, bool allow_livelock, bool keep_executions, Races races,
            std::optional<nb::typed<nb::callable, Ask>> passes_over, u64 max_executions, u64 max_steps,
-           bool until_endless, u64 instruction_limit, u64 seed, bool any_status) {
+           bool until_endless, u64 instruction_limit, u64 seed, bool any_status, u32 jobs, u64 split) {
             new (self) MachineExploration(Machine(code, {.uninitialised = uninitialised,
                                                          .instruction_limit = instruction_limit,
                                                          .follow_pointers = symmetry,
@@ -120,23 +120,24 @@ void bind_exploration(nb::module_& module) {
                                            .max_executions = max_executions,
                                            .max_steps = max_steps,
                                            .until_endless = until_endless,
-                                           .seed = seed});
+                                           .seed = seed,
+                                           .division = {jobs, split}});
         },
         nb::keep_alive<1, 2>(), "code"_a, nb::kw_only(), "algorithm"_a, "uninitialised"_a = true, "leaks"_a = false,
         "commute"_a = true, "symmetry"_a = false, "keep_going"_a = false, "allow_livelock"_a = false,
         "keep_executions"_a = false, "races"_a = Races::ignore, "passes_over"_a = nb::none(), "max_executions"_a = 0,
         "max_steps"_a = 100'000, "until_endless"_a = false, "instruction_limit"_a = max_instructions, "seed"_a = 0,
-        "any_status"_a = false);
+        "any_status"_a = false, "jobs"_a = 1, "split"_a = 0);
 
     bind_search(exploration);
 
-    nb::class_<GraphExploration> graphs(module, "GraphExploration");
+    nb::class_<GraphSearch> graphs(module, "GraphExploration");
     graphs.def(
         "__init__",
-        [](GraphExploration* self, const Code& code, MemoryModel memory, Equivalence equivalence, bool uninitialised,
+        [](GraphSearch* self, const Code& code, MemoryModel memory, Equivalence equivalence, bool uninitialised,
            bool leaks, bool symmetry, bool keep_going, bool allow_livelock, bool keep_executions, Races races,
            std::optional<nb::typed<nb::callable, Ask>> passes_over, u64 max_executions, u64 max_steps,
-           bool until_endless, u64 instruction_limit, bool any_status) {
+           bool until_endless, u64 instruction_limit, bool any_status, u32 jobs, u64 split) {
             GraphOptions options;
             options.algorithm = Algorithm::graphs;
             options.memory = memory;
@@ -150,18 +151,19 @@ void bind_exploration(nb::module_& module) {
             options.max_executions = max_executions;
             options.max_steps = max_steps;
             options.until_endless = until_endless;
-            new (self) GraphExploration(Machine(code, {.uninitialised = uninitialised,
-                                                       .instruction_limit = instruction_limit,
-                                                       .follow_pointers = symmetry,
-                                                       .leaks = leaks,
-                                                       .any_status = any_status}),
-                                        options);
+            options.division = {jobs, split};
+            new (self) GraphSearch(Machine(code, {.uninitialised = uninitialised,
+                                                  .instruction_limit = instruction_limit,
+                                                  .follow_pointers = symmetry,
+                                                  .leaks = leaks,
+                                                  .any_status = any_status}),
+                                   options);
         },
         nb::keep_alive<1, 2>(), "code"_a, nb::kw_only(), "memory"_a = MemoryModel::c11,
         "equivalence"_a = Equivalence::traces, "uninitialised"_a = true, "leaks"_a = false, "symmetry"_a = false,
         "keep_going"_a = false, "allow_livelock"_a = false, "keep_executions"_a = false, "races"_a = Races::ignore,
         "passes_over"_a = nb::none(), "max_executions"_a = 0, "max_steps"_a = 100'000, "until_endless"_a = false,
-        "instruction_limit"_a = max_instructions, "any_status"_a = false);
+        "instruction_limit"_a = max_instructions, "any_status"_a = false, "jobs"_a = 1, "split"_a = 0);
     bind_search(graphs);
 }
 

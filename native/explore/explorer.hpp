@@ -12,6 +12,7 @@
 #include "core/choices.hpp"
 #include "explore/execution.hpp"
 #include "explore/results.hpp"
+#include "explore/team.hpp"
 
 namespace mazurka {
 
@@ -28,6 +29,7 @@ struct ExplorationOptions {
     u64 max_steps = 100'000;                                // in one execution, ...
     bool until_endless = false;                             // ... and when one has more, that is all
     u64 seed = 0;                                           // not 0: shuffles which thread goes first
+    Division division = {};                                 // among workers
 };
 
 template <Subject S>
@@ -55,6 +57,10 @@ public:
     const S& subject() const { return execution_.subject(); }
 
 protected:
+    // Be one of several workers. Of all that shows the same, they report what comes first in an order of schedules,
+    // since who finds it first is a matter of time.
+    void join(Crew& crew) { crew_ = &crew; }
+    bool is_over() const { return crew_ != nullptr && crew_->is_over(options_.max_executions); }
     // After each new event: count it, and notice failures and executions that are too long. False: do not go on from
     // here.
     bool note_event();
@@ -63,7 +69,9 @@ protected:
     void note_redundant() { ++results_.counts.redundant; }
     bool should_stop() const;
     // Somebody asked for it: what goes through many choices looks at this now and then, and is not complete if so.
-    bool is_stopping() const { return stopping_.load(std::memory_order_relaxed); }
+    bool is_stopping() const {
+        return stopping_.load(std::memory_order_relaxed) || (crew_ != nullptr && crew_->has_ended());
+    }
     // Whether the subject failed before the first event.
     bool failed_at_start();
     // About how much of the search is done, judged by the branches that are known along the present execution.
@@ -92,7 +100,13 @@ private:
     void each_failure(Visit visit) const;
     void note_limit(Fault fault, Slot thread, std::vector<Step> schedule);
     void note_limit_of_subject();
-    bool is_known(RaceKey key) const { return results_.knows(key.first) || passed_over_.contains(key); }
+    bool is_known(RaceKey key) const {
+        return passed_over_.contains(key) || (crew_ == nullptr && results_.knows(key.first));
+    }
+    template <class Found>
+    bool precedes(const Found& one, const Found& other) const {
+        return comes_before(one, other, order_of(subject()));
+    }
     RaceKey key_of(u64 site, u64 other, std::span<const Access> accesses, std::span<const Access> others) const {
         return race_key(site, other, accesses, others, static_cast<bool>(options_.passes_over));
     }
@@ -104,8 +118,10 @@ private:
 
     Progress& progress_;
     const std::atomic<bool>& stopping_;
+    Crew* crew_ = nullptr;
     Results results_;
-    std::set<RaceKey> passed_over_;                   // data races of no interest
+    std::set<RaceKey> passed_over_;                   // data races of no interest, ...
+    std::set<RaceKey> wanted_;                        // ... and others
     u64 most_steps_ = ~u64{0};                        // of all executions
     std::vector<Stay> stays_;                         // at the end
     std::vector<std::pair<Slot, Accesses>> waiting_;  // threads that wait at the end, and with what
@@ -140,19 +156,30 @@ void Explorer<S>::report(Ending kind, Slot thread) {
     if (!results_.bug) results_.bug = Bug{kind, thread, schedule(), subject().failure().fault};
 }
 
-// What is known of a bug, if there is room for it. It was shown by the last event, or by the execution as a whole.
+// What is known of a bug, if there is room for it. It was shown by the last event of its thread, or by the execution as
+// a whole.
 template <Subject S>
 Sighting* Explorer<S>::sighting(BugKey key, Slot thread) {
-    for (Sighting& known : results_.bugs)
-        if (known.key == key) return &known;
-    if (results_.bugs.size() >= most_bugs) return nullptr;
+    const auto known = std::ranges::find(results_.bugs, key, &Sighting::key);
+    const bool is_failure = key.kind == Ending::failure;
+    const Position last = is_failure ? execution_.before(thread) : nowhere;
+    if (known != results_.bugs.end()) {
+        const bool is_new = !is_failure || last + 1 == execution_.size();
+        if (crew_ == nullptr || !is_new) return &*known;
+    } else if (results_.bugs.size() >= (crew_ == nullptr ? most_bugs : 16 * most_bugs)) {
+        return nullptr;
+    }
     Bug bug{key.kind, thread, {}, key.fault};
     // Of a failure, only what leads to it: another thread may have failed before. (What is lost depends on who has
     // ended.)
-    const Position last = execution_.size() - 1;
-    const bool all = key.kind != Ending::failure || key.fault == Fault::leaked;
+    const bool all = !is_failure || bug.fault == Fault::leaked;
     for (Position i = 0; i < execution_.size(); ++i)
-        if (all || i == last || execution_.happens_before(i, last)) bug.schedule.push_back(step_of(i));
+        if (all || i == last || (last != nowhere && execution_.happens_before(i, last)))
+            bug.schedule.push_back(step_of(i));
+    if (known != results_.bugs.end()) {
+        if (precedes(bug, known->bug)) known->bug = std::move(bug);
+        return &*known;
+    }
     results_.bugs.push_back({std::move(key), std::move(bug)});
     return &results_.bugs.back();
 }
@@ -175,19 +202,26 @@ void Explorer<S>::note_limit(Fault fault, Slot thread, std::vector<Step> schedul
     if (results_.limit) return;
     results_.limit = Limit{fault, thread, std::move(schedule)};
     const bool is_over = options_.until_endless && fault == Fault::too_many_steps;
-    most_steps_ = is_over ? 0 : 10 * results_.counts.steps + effort_beyond;
+    if (crew_ != nullptr) crew_->limit_steps(is_over);
+    if (is_over || crew_ == nullptr) most_steps_ = is_over ? 0 : 10 * results_.counts.steps + effort_beyond;
 }
 
 template <Subject S>
 void Explorer<S>::note_race(RaceKey key, Position first, std::vector<Step> schedule) {
     DataRace race{key.first, first, std::move(schedule)};
-    if (options_.passes_over && options_.passes_over(race)) {
-        passed_over_.insert(key);
-        return;
+    const auto known = std::ranges::find(results_.races, key.first, &DataRace::sites);
+    if (known != results_.races.end() && !precedes(race, *known)) return;
+    if (options_.passes_over && !wanted_.contains(key)) {
+        const bool passes_over = options_.passes_over(race);
+        (passes_over ? passed_over_ : wanted_).insert(key);
+        if (passes_over) return;
     }
     if (options_.races == Races::error && !results_.bug)
         results_.bug = Bug{Ending::race, race.schedule.back().thread, race.schedule};
-    results_.races.push_back(std::move(race));
+    if (known != results_.races.end())
+        *known = std::move(race);
+    else
+        results_.races.push_back(std::move(race));
 }
 
 template <Subject S>
@@ -375,14 +409,17 @@ void Explorer<S>::note_end() {
     }
     if (options_.keep_going || !results_.bug)
         for (const auto& [thread, awaited] : joining_) execution_.look_for_names_at_end(thread, awaited, stays_);
-    if (found.left > (results_.left ? results_.left->count : 0)) results_.left = Left{found.left, schedule()};
+    const u32 most_left = results_.left ? results_.left->count : 0;
+    if (found.left > most_left || (crew_ != nullptr && found.left != 0 && found.left == most_left)) {
+        Left left{found.left, schedule()};
+        if (found.left > most_left || precedes(left, *results_.left)) results_.left = std::move(left);
+    }
     progress_.show(counts, execution_.size());
 }
 
 template <Subject S>
 bool Explorer<S>::should_stop() const {
-    if (tells_apart()) return true;
-    if (stopping_.load(std::memory_order_relaxed) || (results_.bug && !options_.keep_going)) return true;
+    if (tells_apart() || is_stopping() || (results_.bug && !options_.keep_going)) return true;
     const Counts& counts = results_.counts;
     return counts.steps >= most_steps_ ||
            (options_.max_executions != 0 && counts.executions() >= options_.max_executions);

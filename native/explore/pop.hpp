@@ -45,6 +45,15 @@ public:
     using Explorer<S>::Explorer;
     bool run() override;
 
+    struct Task;
+    void join(Team<Task>& team, u32 number) {
+        Explorer<S>::join(team);
+        team_ = &team;
+        number_ = number;
+    }
+    // Whether places at which sections meet are the same in what another worker has explored: if not, `hand_over`.
+    void compare(const Pop& other);
+
     // The program does what only `Optimal` can handle: start again with that. See docs/exploration.md.
     std::optional<HandOver> hand_over() const override { return hand_over_; }
 
@@ -101,12 +110,17 @@ private:
         std::vector<Plan> plans;
         u32 explored = 0;
     };
+    // An event, and what is known of it, to make it again.
+    struct Past {
+        Step step;
+        bool scheduled;
+        SchedulePtr schedule;
+        std::vector<Position> needs;
+    };
     // An execution that was left for others.
     struct Suspended {
         struct Tail {
-            Step step;
-            bool scheduled;
-            SchedulePtr schedule;
+            Past event;
             Branch branch;
         };
         Position branch;         // where the others branch off
@@ -134,6 +148,13 @@ private:
     void plan(const Reversal& race);
     bool follow(Position first, const Plan& plan);
     bool explore_next_plan();
+    Past past_of(Position event) const {
+        return {this->step_of(event), notes_[event].scheduled, notes_[event].schedule, notes_[event].needs};
+    }
+    void repeat(const Past& event);
+    void divide();
+    bool give_away();
+    bool begin(const Task& task);
     void suspend(Position branch, Position last);
     void resume();
 
@@ -147,21 +168,37 @@ private:
     std::vector<Branch> branches_;  // for each event, and for more
     std::vector<Position> heads_;
     using Place = std::pair<Address, u64>;  // and its size
-    std::unordered_map<Address, std::vector<Place>>
-        places_;  // by where sections begin: those at which all their conflicts are
+    struct Meeting {
+        std::vector<Place> places;
+        u64 site;
+    };
+    std::unordered_map<Address, Meeting> meetings_;  // by where sections begin: the places of all their conflicts
     std::vector<Position> conflicting_;
     std::vector<bool> in_schedule_;
     std::mt19937_64 random_;
+    Team<Task>* team_ = nullptr;
+    u32 number_ = 0;    // in the team
+    double share_ = 1;  // of the present task, of everything, ...
+    double done_ = 0;   // ... and of those before it, without what was given away
+};
+
+// A plan that whoever is free can carry out. It looks at nothing that is planned elsewhere; a race with an event before
+// it is reversed by whoever finds it.
+template <Subject S>
+struct Pop<S>::Task {
+    std::vector<Past> past;    // all events before it
+    std::optional<Plan> plan;  // nothing: all that there is
+    double share = 1;
 };
 
 // ------------------------------------------------------------------------------------ the search
 
 template <Subject S>
 bool Pop<S>::run() {
-    if (this->failed_at_start()) return false;
-    random_.seed(options_.seed);
-    bool arrived = false;  // at a new event
-    bool ended = false;    // nothing more can be added to the execution
+    if (team_ == nullptr && this->failed_at_start()) return false;
+    random_.seed(options_.seed + number_);
+    bool arrived = false;           // at a new event
+    bool ended = team_ != nullptr;  // nothing more can be added to the execution
     for (;;) {
         look_for_groups();
         if (hand_over_ || this->should_stop()) return false;
@@ -176,9 +213,86 @@ bool Pop<S>::run() {
         arrived = !ended && explore_one_more();
         if (arrived || hand_over_) continue;
         if (!ended) find_races_of_blocked_threads();
+        if (this->is_over()) return false;
+        if (team_ != nullptr) divide();
         arrived = explore_next_plan();
         ended = false;
-        if (!arrived) return true;
+        if (arrived) continue;
+        if (team_ == nullptr) return true;
+        done_ += share_;
+        share_ = 0;
+        const std::optional<Task> task = team_->take();
+        if (!task) return team_->is_done();
+        if (!task->plan && this->failed_at_start()) return false;
+        arrived = begin(*task);
+        ended = task->plan && !arrived;
+    }
+}
+
+// Give tasks to whoever has none.
+template <Subject S>
+void Pop<S>::divide() {
+    if (team_->division().split != 0) {
+        while (random_() % 2 == 0 && give_away()) {
+        }
+        return;
+    }
+    while (team_->is_hungry() && give_away()) {
+    }
+}
+
+// Give the oldest plan away, which is probably the largest. False: there is none.
+template <Subject S>
+bool Pop<S>::give_away() {
+    // Plans in the present execution, and in those that were left; these have its first events, too.
+    const Suspended* left = nullptr;
+    Branch* chosen = nullptr;
+    Position at = execution_.size();
+    double part = share_, share = 0;
+    const auto look = [&](Branch& branch, Position position, const Suspended* of) {
+        const double all = 1.0 + branch.explored + static_cast<double>(branch.plans.size());
+        part /= all;
+        const bool any = team_->division().split != 0 && random_() % 4 == 0;
+        if (branch.plans.empty() || (chosen != nullptr && position >= at && !any)) return;
+        left = of;
+        chosen = &branch;
+        at = position;
+        share = part;
+    };
+    for (Position i = 0; i < execution_.size(); ++i) look(branches_[i], i, nullptr);
+    for (Suspended& one : suspended_) {
+        part = 0;
+        for (std::size_t i = 1; i < one.tail.size(); ++i)
+            look(one.tail[i].branch, one.branch + static_cast<Position>(i), &one);
+    }
+    if (chosen == nullptr) return false;
+    Task task{{}, std::move(chosen->plans.front()), share};
+    chosen->plans.erase(chosen->plans.begin());
+    ++chosen->explored;
+    done_ -= share;
+    for (Position i = 0; i < at; ++i)
+        task.past.push_back(left == nullptr || i < left->branch ? past_of(i) : left->tail[i - left->branch].event);
+    team_->give(std::move(task));
+    return true;
+}
+
+// Whether the task leads to a new event.
+template <Subject S>
+bool Pop<S>::begin(const Task& task) {
+    share_ = task.share;
+    shorten(0);
+    for (const Past& event : task.past) repeat(event);
+    return task.plan && follow(execution_.size(), *task.plan);
+}
+
+template <Subject S>
+void Pop<S>::compare(const Pop& other) {
+    for (const auto& [where, theirs] : other.meetings_) {
+        const auto [found, added] = meetings_.try_emplace(where, theirs);
+        auto& [places, site] = found->second;
+        std::erase_if(
+            places, [&](const Place& place) { return std::ranges::find(theirs.places, place) == theirs.places.end(); });
+        if (places.empty()) give_up(Obstacle::several_places, site);
     }
 }
 
@@ -308,11 +422,13 @@ void Pop<S>::note_places(std::span<const Access> accesses, bool section, u64 sit
             });
         };
         // Sections that begin with the same access are taken together, in all executions.
-        const auto [found, added] = places_.try_emplace(ours[0].address);
+        const auto [found, added] = meetings_.try_emplace(ours[0].address);
+        auto& [places, known_at] = found->second;
+        known_at = at;
         if (added)
-            for (const Access& access : ours) found->second.emplace_back(access.address, access.size);
-        std::erase_if(found->second, std::not_fn(here));
-        if (found->second.empty()) give_up(Obstacle::several_places, at);
+            for (const Access& access : ours) places.emplace_back(access.address, access.size);
+        std::erase_if(places, std::not_fn(here));
+        if (places.empty()) give_up(Obstacle::several_places, at);
     };
     for (const Position other : conflicts) {
         if (!section && !execution_[other].section) continue;
@@ -464,7 +580,6 @@ void Pop<S>::plan(const Reversal& race) {
 // Explore a schedule in the place of an event. False: that has been explored elsewhere, or cannot be.
 template <Subject S>
 bool Pop<S>::follow(Position first, const Plan& plan) {
-    ++branches_[first].explored;
     shorten(first);
     const std::vector<Step>& steps = plan.schedule->steps;
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -500,6 +615,7 @@ bool Pop<S>::explore_next_plan() {
         while (!branches_[next].plans.empty()) {
             const Plan chosen = std::move(branches_[next].plans.back());
             branches_[next].plans.pop_back();
+            ++branches_[next].explored;
             if (follow(next, chosen) || hand_over_) return true;
         }
     }
@@ -511,7 +627,7 @@ template <Subject S>
 void Pop<S>::suspend(Position branch, Position last) {
     Suspended left{branch, {}};
     for (Position i = branch; i <= last; ++i) {
-        left.tail.push_back({this->step_of(i), notes_[i].scheduled, notes_[i].schedule, {}});
+        left.tail.push_back({past_of(i), {}});
         if (i != branch) std::swap(left.tail.back().branch, branches_[i]);
     }
     suspended_.push_back(std::move(left));
@@ -524,15 +640,21 @@ void Pop<S>::resume() {
     suspended_.pop_back();
     shorten(left.branch);
     for (auto& event : left.tail) {
-        if (extend(event.step, event.scheduled, std::move(event.schedule)) != Extended::yes)
-            throw std::logic_error("an execution that was left cannot be resumed");
+        repeat(event.event);
         branches_[execution_.size() - 1] = std::move(event.branch);
     }
 }
 
 template <Subject S>
+void Pop<S>::repeat(const Past& event) {
+    if (extend(event.step, event.scheduled, event.schedule) != Extended::yes)
+        throw std::logic_error("an execution that was left cannot be resumed");
+    notes_.back().needs = event.needs;
+}
+
+template <Subject S>
 double Pop<S>::fraction() const {
-    double done = 0, part = 1;
+    double done = done_, part = share_;
     for (std::size_t i = 0; i < notes_.size(); ++i) {
         const double all = 1.0 + branches_[i].explored + static_cast<double>(branches_[i].plans.size());
         done += part * branches_[i].explored / all;

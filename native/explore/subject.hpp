@@ -20,7 +20,7 @@ concept Subject = requires(S subject, const S& still, Slot thread, std::span<con
     { still.threads() } -> std::same_as<u64>;
     { still.status(thread) } -> std::same_as<Status>;
     // One past the last number of a thread that was met, now or before a `rewind`; `share_names` makes another subject
-    // use the same numbers for the same threads.
+    // use the same numbers for the same threads, and so do subjects made by `again`, also of those met later.
     { still.named_threads() } -> std::same_as<Slot>;
     subject.share_names(still);
     // Where in the code a thread is; of one that has stopped, at what.
@@ -53,6 +53,15 @@ template <Subject S>
 const Failure& failure_of(const S& subject, Slot thread) {
     if constexpr (requires { subject.failure(thread); }) return subject.failure(thread);
     return subject.failure();
+}
+
+// Optional: an order of threads that does not depend on their numbers.
+template <Subject S>
+auto order_of(const S& subject) {
+    return [&subject](Slot one, Slot other) {
+        if constexpr (requires { subject.precedes(one, other); }) return subject.precedes(one, other);
+        return one < other;
+    };
 }
 
 // Optional: whether any thread may pass a fence.

@@ -5,37 +5,59 @@
 
 namespace mazurka {
 
-GraphExploration::GraphExploration(Machine start, const GraphOptions& options)
-    : options_(options), machine_(std::move(start)), first_threads_(machine_.threads()), symmetric_(options.symmetry) {}
-
-void GraphExploration::run() {
-    start_ = machine_.mark();
+GraphExploration::GraphExploration(const Machine& start, const GraphOptions& options, Progress& progress,
+                                   const std::atomic<bool>& stopping)
+    : options_(options),
+      machine_(start.again()),
+      progress_(progress),
+      stopping_(stopping),
+      first_threads_(machine_.threads()),
+      start_(machine_.mark()),
+      symmetric_(options.symmetry) {
     if (leaves_open()) graph_.leave_open();
-    do {
-        // What was found before cells were divided is found again.
-        divided_ = false;
-        results_ = {};
-        todo_.clear();
-        share_ = 1;
-        done_ = 0;
-        level_ = 0;
-        graph_.clear();
-        graph_.forget_cells();
-        machine_.rewind(start_);
-        open_ = false;
-        synced_ = 0;
-        sleepers_ = 0;
-        displaces_ = false;
-        most_steps_ = ~u64{0};
-        disabled_ = {};
-        finished_ = start() && explore();
-    } while (divided_);
+}
+
+bool GraphExploration::run() {
+    for (;;) {
+        begin_again();
+        const bool finished = start() && explore();
+        if (!divided_) return finished;
+    }
+}
+
+bool GraphExploration::run(Team<Task>& team, SharedCells& cells) {
+    team_ = &team;
+    random_.seed(team.division().split);
+    graph_.share_cells(cells);
+    begin_again();
+    share_ = 0;
+    return explore();
+}
+
+void GraphExploration::begin_again() {
+    // What was found before cells were divided is found again.
+    divided_ = false;
+    results_ = {};
+    progress_.clear();
+    todo_.clear();
+    share_ = 1;
+    done_ = 0;
+    level_ = 0;
+    graph_.clear();
+    graph_.forget_cells();
+    machine_.rewind(start_);
+    open_ = false;
+    synced_ = 0;
+    sleepers_ = 0;
+    displaces_ = false;
+    most_steps_ = ~u64{0};
+    disabled_ = {};
 }
 
 bool GraphExploration::start() {
     if (machine_.limited() && !machine_.failed()) note_limit(machine_.failure().fault, machine_.failure().thread);
     if (!machine_.failed()) return true;
-    note_failures();
+    note_failures(0);
     if (options_.keep_going) return true;
     ++results_.counts.complete;
     results_.counts.tell_apart(weight(), false);
@@ -44,21 +66,99 @@ bool GraphExploration::start() {
 }
 
 bool GraphExploration::explore() {
+    bool arrived = team_ == nullptr;
     for (;;) {
         if (divided_ || should_stop()) return false;
-        if (!extend() && !divided_) {
-            if (should_stop()) return false;
-            do {
-                done_ += share_;
-                progress_.fraction.store(done_, std::memory_order_relaxed);
-                if (todo_.empty()) return true;
-            } while (!backtrack() && !divided_ && !should_stop());
-        }
+        if (arrived && extend()) continue;
+        if (divided_ || should_stop()) return false;
+        do {
+            done_ += std::exchange(share_, 0);
+            progress_.fraction.store(done_, std::memory_order_relaxed);
+            if (team_ != nullptr) {
+                if (team_->is_over(options_.max_executions)) return false;
+                hand_out();
+            }
+            if (!todo_.empty()) {
+                arrived = backtrack();
+            } else {
+                if (team_ == nullptr) return true;
+                std::optional<Task> task = team_->take();
+                if (!task) return team_->is_done();
+                arrived = begin(std::move(*task));
+            }
+        } while (!arrived && !divided_ && !should_stop());
     }
+}
+
+// Give what has waited longest, which is probably the largest, to whoever has nothing to do.
+void GraphExploration::hand_out() {
+    const bool at_random = team_->division().split != 0;
+    while (!todo_.empty() && (at_random ? random_() % 2 == 0 : team_->is_hungry())) {
+        const auto chosen =
+            todo_.begin() + static_cast<std::ptrdiff_t>(at_random ? random_() % todo_.size() : std::size_t{0});
+        Task task = task_of(*chosen);
+        todo_.erase(chosen);
+        team_->give(std::move(task));
+    }
+}
+
+GraphExploration::Task GraphExploration::task_of(const Todo& todo) const {
+    Task task;
+    task.todo = todo;
+    task.stamps = stamps_;
+    task.ranks = ranks_;
+    task.sleepers = sleepers_;
+    task.displaces = displaces_;
+    task.share = todo.share;
+    task.todo->level = 0;
+    if (todo.level == level_)
+        graph_.save(task.graph);
+    else
+        task.graph = levels_[todo.level].graph;
+    std::vector<bool> has_events(graph_.cells().size());
+    for (const Part& part : task.graph.parts) has_events[part.cell] = true;
+    for (u32 cell = 0; cell < has_events.size(); ++cell)
+        if (const Cell& place = graph_.cells()[cell]; has_events[cell])
+            task.starts.push_back({cell, place.captured, {place.value, place.undefined}});
+    return task;
+}
+
+// Whether the task leads to something that can go on.
+bool GraphExploration::begin(Task task) {
+    withdraw();
+    share_ = task.share;
+    level_ = 0;
+    machine_.rewind(start_);
+    synced_ = 0;
+    disabled_ = {};
+    graph_.clear();
+    graph_.learn_cells();
+    for (Cell& cell : graph_.cells()) cell.captured = 0;
+    if (!task.todo) return start();
+    for (const Task::Start& start : task.starts) {
+        Cell& cell = graph_.cells()[start.cell];
+        cell.captured = start.captured;
+        cell.value = start.content.value;
+        cell.undefined = start.content.undefined;
+    }
+    stamps_ = std::max(stamps_, task.stamps);
+    ranks_ = std::max(ranks_, task.ranks);
+    sleepers_ |= task.sleepers;
+    displaces_ |= task.displaces;
+    graph_.make_room(machine_.named_threads());
+    graph_.restore(task.graph);
+    graph_.pop_to(task.todo->length);
+    graph_.note_touched();
+    sync(graph_.size());
+    // What its events show is known here, too.
+    if (machine_.failed()) note_failures(nobody);
+    for (Node node = 0; node < graph_.size(); ++node) note_lives(node);
+    return carry_out(*task.todo);
 }
 
 bool GraphExploration::should_stop() const {
     if (stopping_.load(std::memory_order_relaxed) || (results_.bug && !options_.keep_going)) return true;
+    if (team_ != nullptr && team_->has_ended()) return true;
     const Counts& counts = results_.counts;
     return counts.steps >= most_steps_ ||
            (options_.max_executions != 0 && counts.executions() >= options_.max_executions);

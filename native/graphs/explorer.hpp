@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <optional>
+#include <random>
 #include <set>
 #include <vector>
 
@@ -33,19 +34,28 @@ struct GraphOptions : ExplorationOptions {
     Equivalence equivalence = Equivalence::traces;  // reads_from: under sc and tso
 };
 
+// One worker, alone or in a team.
 class GraphExploration {
 public:
-    GraphExploration(Machine start, const GraphOptions& options);
+    GraphExploration(const Machine& start, const GraphOptions& options, Progress& progress,
+                     const std::atomic<bool>& stopping);
 
-    void run();  // once
-    void stop() { stopping_ = true; }
-    bool finished() const { return finished_; }
-    const Progress& progress() const { return progress_; }
+    // All of it. Whether everything was covered.
+    bool run();
+    // The part of one of several workers, who divide memory in the same way. If that turns out to be the wrong way,
+    // `is_divided`, and all begin again.
+    struct Task;
+    bool run(Team<Task>& team, SharedCells& cells);
+    bool is_divided() const { return divided_; }
+
     const Results& results() const { return results_; }
     const Machine& subject() const { return machine_; }
-    static Algorithm algorithm() { return Algorithm::graphs; }
+    // Whether threads that are alike are explored in one order only: not if somebody has met what tells them apart.
     bool symmetric() const { return symmetric_; }
-    static std::optional<HandOver> hand_over() { return {}; }
+    void tell_apart() {
+        symmetric_ = false;
+        divided_ = true;
+    }
 
 private:
     // What is still to be tried, and how much of the graph is there then.
@@ -89,8 +99,12 @@ private:
         std::vector<std::pair<u32, u64>> seen = {};  // cells, and the stamps of their newest writes
     };
 
+    void begin_again();
     bool explore();
     bool start();
+    void hand_out();
+    Task task_of(const Todo& todo) const;
+    bool begin(Task task);
     bool extend();
     bool backtrack();
     bool carry_out(const Todo& todo);
@@ -190,14 +204,10 @@ private:
     void look_for_names_at_end(Slot thread, Slot awaited, std::span<const Stay> stays);
     Slot joined_by(Node node) const;
     u64 weight() const;
-    void tell_apart() {
-        symmetric_ = false;
-        divided_ = true;
-    }
 
     // What is told.
     bool note_step(Node last);
-    void note_failures();
+    void note_failures(Node last);
     void note_end();
     void note_races(Node node);
     void note_race(Node first, Node second, u32 cell);
@@ -216,20 +226,29 @@ private:
     std::vector<Step> schedule(const std::vector<bool>& only, bool whole = false);
     std::vector<Step> schedule(const std::vector<Node>& ends, bool whole = false) const;
     std::vector<Node> in_order(const std::vector<Node>& ends, bool overwritten) const;
-    std::vector<Step> schedule_of(Node first, Node second, std::size_t& at) const;
+    std::vector<Node> steps_up_to(Node first, Node second, std::size_t& at) const;
+    std::vector<Step> schedule_of(Node first, Node second, std::size_t& at) const {
+        return schedule(steps_up_to(first, second, at));
+    }
     void report(Ending kind, Slot thread, Fault fault, std::vector<Step> steps);
     Sighting* sighting(BugKey key, Slot thread, std::vector<Step> steps);
     bool should_stop() const;
+    template <class Found>
+    bool precedes(const Found& one, const Found& other) const {
+        return comes_before(one, other, order_of(machine_));
+    }
 
     const GraphOptions options_;
     Machine machine_;
     Graph graph_;
-    Progress progress_;
-    std::atomic<bool> stopping_ = false;
-    bool finished_ = false;
+    Progress& progress_;
+    const std::atomic<bool>& stopping_;
+    Team<Task>* team_ = nullptr;
+    std::mt19937_64 random_;
     Results results_;
     u64 most_steps_ = ~u64{0};
-    std::set<RaceKey> passed_over_;
+    std::set<RaceKey> passed_over_;  // data races of no interest, ...
+    std::set<RaceKey> wanted_;       // ... and others
     std::vector<Todo> todo_;
     double share_ = 1;           // of the present branch, ...
     double done_ = 0;            // ... and of those that are done
@@ -237,8 +256,8 @@ private:
     u32 level_ = 0;
     Node synced_ = 0;  // the machine has executed so many
     u64 stamps_ = 0;
-    u64 first_threads_ = 0;
-    Machine::Mark start_ = 0;
+    u64 first_threads_;
+    Machine::Mark start_;
     bool divided_ = false;  // cells turned out to be others: everything starts again
     std::array<Disabled, max_slots> disabled_;
     u64 sleepers_ = 0;        // all threads that were ever asleep
@@ -264,6 +283,24 @@ private:
     std::vector<u32> choices_;
     std::vector<u32> found_;
     std::vector<u32> begun_;  // cells of a block that begins to live
+};
+
+// What is still to be tried, with the graph that it is about, which is all that it depends on.
+struct GraphExploration::Task {
+    // What is in a cell that has events at the start.
+    struct Start {
+        u32 cell;
+        u64 captured;
+        Machine::Content content;
+    };
+    Graph::Saved graph;
+    std::optional<Todo> todo;  // nothing: all that there is
+    std::vector<Start> starts;
+    u64 stamps = 0;
+    u64 ranks = 0;
+    u64 sleepers = 0;
+    bool displaces = false;
+    double share = 1;
 };
 
 }  // namespace mazurka

@@ -18,11 +18,19 @@ bool Graph::find_cells(Address address, u32 size, bool atomic, std::vector<u32>&
     }
     for (const u32 cell : cell_at_[address / 8]) {
         if (!is_it(cell)) continue;
+        if (shared_ != nullptr && atomic && !cells_[cell].atomic) break;
         if (atomic && !std::exchange(cells_[cell].atomic, true)) atomics_.emplace_back(address, size);
         found.push_back(cell);
         latest = cell;
         return true;
     }
+    if (shared_ != nullptr)
+        return shared_->look([&](Graph& all) {
+            const bool fits = all.find_cells(address, size, atomic, found);
+            learn_cells(all);
+            for (const u32 cell : found) cells_[cell].atomic = all.cells_[cell].atomic;
+            return fits;
+        });
     const auto add_boundary = [&](Address at) {
         const auto place = std::ranges::lower_bound(boundaries_, at);
         if (place == boundaries_.end() || *place != at) boundaries_.insert(place, at);
@@ -105,9 +113,48 @@ void Graph::make_room(Slot threads) {
     stride_ = wider;
 }
 
+void Graph::learn_cells(const Graph& other) {
+    for (auto cell = static_cast<u32>(cells_.size()); cell < other.cells_.size(); ++cell) {
+        const Cell& theirs = other.cells_[cell];
+        cells_.push_back({theirs.address, theirs.size});
+        cells_.back().sectioned = theirs.sectioned;
+        cells_.back().ordered = theirs.ordered;
+        cells_.back().changes = theirs.changes;
+        cells_.back().atomic = theirs.atomic;
+        cell_at_[theirs.address / 8].push_back(cell);
+    }
+}
+
+void Graph::learn_cells() {
+    shared_->look([&](const Graph& all) { learn_cells(all); });
+}
+
+bool Graph::make_used(u32 cell) {
+    if (std::exchange(cells_[cell].used, true)) return true;
+    if (shared_ == nullptr) return true;
+    return shared_->look([&](Graph& all) {
+        all.cells_[cell].used = true;
+        return all.cells_[cell].sectioned == cells_[cell].sectioned && all.cells_[cell].ordered == cells_[cell].ordered;
+    });
+}
+
+void Graph::note_touched() {
+    for (Node node = 0; node < size(); ++node)
+        for (const Part& part : parts(node)) {
+            cells_[part.cell].threads |= u64{1} << events_[node].thread;
+            cells_[part.cell].plain |= part.ordering == Ordering::plain;
+        }
+}
+
+void Graph::rely_on(u32 cell) {
+    if (shared_ != nullptr) cells_[cell].changes = shared_->look([&](Graph& all) { return all.changes(cell); });
+    cells_[cell].relied_on = !cells_[cell].changes;
+}
+
 bool Graph::make_sectioned(u32 cell) {
     Cell& place = cells_[cell];
     if (place.sectioned) return true;
+    if (shared_ != nullptr && !shared_->look([&](Graph& all) { return all.make_sectioned(cell); })) return false;
     for (u32 i = 0; i < place.size; ++i) sectioned_.insert(place.address + i);
     place.sectioned = place.ordered = true;
     return !place.used;
@@ -117,6 +164,7 @@ bool Graph::make_sectioned(u32 cell) {
 bool Graph::make_ordered(u32 cell) {
     Cell& place = cells_[cell];
     if (place.ordered) return true;
+    if (shared_ != nullptr && !shared_->look([&](Graph& all) { return all.make_ordered(cell); })) return false;
     for (u32 i = 0; i < place.size; ++i) ordered_.insert(place.address + i);
     place.ordered = true;
     return !place.used;
@@ -125,6 +173,7 @@ bool Graph::make_ordered(u32 cell) {
 bool Graph::make_changing(u32 cell) {
     Cell& place = cells_[cell];
     if (place.changes) return true;
+    if (shared_ != nullptr && !shared_->look([&](Graph& all) { return all.make_changing(cell); })) return false;
     for (u32 i = 0; i < place.size; ++i) changing_.insert(place.address + i);
     place.changes = true;
     return !place.relied_on;

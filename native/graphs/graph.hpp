@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -104,6 +105,8 @@ struct Cell {
     bool changes = false;    // it is ever written, ...
     bool relied_on = false;  // ... or something was left out since it is not
 };
+
+class SharedCells;
 
 class Graph {
 public:
@@ -237,6 +240,14 @@ public:
     void keep_only(const std::vector<bool>& keeps);
     void clear();
     void forget_cells() { cells_.clear(), cell_at_.clear(); }
+    // Divide memory as several graphs do, so that cells have the same numbers in all of them. What is known to one is
+    // known to all as soon as it matters.
+    void share_cells(SharedCells& shared) { shared_ = &shared; }
+    void learn_cells();
+    // After `restore` of what another graph has saved: its cells were touched.
+    void note_touched();
+    // It is touched by what is no section. False: it is one, or its writes are in order, which was not known here.
+    bool make_used(u32 cell);
     // Everything that touches this cell is a section from now on. False: it was not one so far, so that it is too late.
     bool make_sectioned(u32 cell);
     // The order of writes is part of the graph only where that is asked for, or where sections are.
@@ -246,11 +257,13 @@ public:
     bool make_changing(u32 cell);
     // Whether anybody may still write to it.
     bool changes(u32 cell) {
-        cells_[cell].relied_on |= !cells_[cell].changes;
+        if (!cells_[cell].changes && !cells_[cell].relied_on) rely_on(cell);
         return cells_[cell].changes;
     }
 
 private:
+    void learn_cells(const Graph& other);
+    void rely_on(u32 cell);
     void index(Node node);
     void compute_clocks(Node node);
     void join(Node node, Clock into, const u32* from) {
@@ -273,11 +286,12 @@ private:
     std::vector<u32> creations_before_;                      // by events: how many there were
     std::unordered_map<Address, std::vector<u32>> cell_at_;  // by words of 8 bytes
     std::array<u32, 64> latest_{};                           // that were asked for, by what is left of words
-    std::vector<Address> boundaries_;                        // where cells must end, sorted
-    std::vector<std::pair<Address, u32>> atomics_;           // what atomic accesses touch, ...
-    std::vector<std::pair<Address, u32>> torn_;              // ... but others touch only a part of, or more
-    std::unordered_set<Address> sectioned_;                  // bytes that sections touch
-    std::unordered_set<Address> changing_;                   // bytes that are written
+    SharedCells* shared_ = nullptr;
+    std::vector<Address> boundaries_;               // where cells must end, sorted
+    std::vector<std::pair<Address, u32>> atomics_;  // what atomic accesses touch, ...
+    std::vector<std::pair<Address, u32>> torn_;     // ... but others touch only a part of, or more
+    std::unordered_set<Address> sectioned_;         // bytes that sections touch
+    std::unordered_set<Address> changing_;          // bytes that are written
     bool ordered_everywhere_ = true;
     std::unordered_set<Address> ordered_;  // or bytes of which the order of writes is part of the graph
     static constexpr std::array<Node, max_slots> filled() {
@@ -285,6 +299,21 @@ private:
         all.fill(nobody);
         return all;
     }
+};
+
+// What several graphs know of how memory is divided: a graph without events. Each looks here only when it meets
+// something for the first time.
+class SharedCells {
+public:
+    template <class Look>
+    auto look(Look look) {
+        const std::scoped_lock lock(mutex_);
+        return look(cells_);
+    }
+
+private:
+    std::mutex mutex_;
+    Graph cells_;
 };
 
 }  // namespace mazurka

@@ -152,7 +152,7 @@ bool GraphExploration::know_last() {
     bool known = true;
     for (u32 number = 0; number < graph_.cells().size(); ++number) {
         const Cell& cell = graph_.cells()[number];
-        if (cell.ordered) continue;
+        if (cell.ordered || cell.writes.empty()) continue;
         const Node last = last_write(number);
         for (const Node write : cell.writes)
             if (write != last && !graph_.is_before(write, last, Graph::past)) known &= graph_.make_ordered(number);

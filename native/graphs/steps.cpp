@@ -307,8 +307,9 @@ bool GraphExploration::classify(Slot thread) {
             if (!decision.chooses && (effect_.guarded || !effect_.enabled) && !graph_.make_ordered(decision.part.cell))
                 return false;
         for (const Decision& decision : decisions_)
-            if (!decision.chooses) graph_.cells()[decision.part.cell].used = true;
-        for (const Part& part : writes_) graph_.cells()[part.cell].used = true;
+            if (!decision.chooses && !graph_.make_used(decision.part.cell)) return false;
+        for (const Part& part : writes_)
+            if (!graph_.make_used(part.cell)) return false;
     }
     for (const Part& part : writes_)
         if (!graph_.make_changing(part.cell)) return false;

@@ -16,7 +16,7 @@ bool GraphExploration::note_step(Node last) {
         for (const Node node : graph_.step_of(last)) note_races(node);
     note_lives(last);
     if (machine_.limited() && !machine_.failed()) note_limit(machine_.failure().fault, machine_.failure().thread);
-    if (machine_.failed()) note_failures();
+    if (machine_.failed()) note_failures(last);
     bool goes_on = options_.keep_going || !results_.bug;
     const auto is_step = [](const GraphEvent& event) { return event.completes && event.kind != EventKind::fence; };
     if (goes_on && graph_.size() > options_.max_steps &&
@@ -33,19 +33,22 @@ bool GraphExploration::note_step(Node last) {
     return goes_on;
 }
 
-// All threads that have failed: whoever creates one has it go on to its first event, which it may not get to.
-void GraphExploration::note_failures() {
+// All threads that have failed, perhaps in the step of which `last` is the last node: whoever creates one has it go on
+// to its first event, which it may not get to.
+void GraphExploration::note_failures(Node last) {
     for (u64 rest = machine_.threads(); rest != 0; rest &= rest - 1) {
         const auto thread = static_cast<Slot>(std::countr_zero(rest));
         if (machine_.status(thread) != Status::failed || is_limit(machine_.failure(thread).fault)) continue;
         BugKey key = key_of(machine_.failure(thread));
         const bool known = std::ranges::find(results_.bugs, key, &Sighting::key) != results_.bugs.end();
-        if (known || results_.bugs.size() >= most_bugs) continue;
+        const Node before = graph_.before_next(thread);
+        const bool is_new = team_ != nullptr && before != nobody && before >= last;
+        if ((known && !is_new) || results_.bugs.size() >= most_bugs) continue;
         // What it depends on; and the ends of objects, which may be why it fails. What is lost depends on who has
         // ended.
         std::vector<Node> goals;
         const bool all = machine_.failure(thread).fault == Fault::leaked;
-        if (const Node before = graph_.before_next(thread); before != nobody) goals.push_back(before);
+        if (before != nobody) goals.push_back(before);
         for (Node node = 0; node < graph_.size(); ++node)
             if (!graph_[node].ended.empty()) goals.push_back(node);
         std::vector<bool> only(graph_.size());
@@ -62,10 +65,13 @@ void GraphExploration::report(Ending kind, Slot thread, Fault fault, std::vector
 }
 
 Sighting* GraphExploration::sighting(BugKey key, Slot thread, std::vector<Step> steps) {
-    for (Sighting& known : results_.bugs)
-        if (known.key == key) return &known;
-    if (results_.bugs.size() >= most_bugs) return nullptr;
     Bug bug{key.kind, thread, std::move(steps), key.fault};
+    for (Sighting& known : results_.bugs) {
+        if (known.key != key) continue;
+        if (team_ != nullptr && precedes(bug, known.bug)) known.bug = std::move(bug);
+        return &known;
+    }
+    if (results_.bugs.size() >= (team_ == nullptr ? most_bugs : 16 * most_bugs)) return nullptr;
     results_.bugs.push_back({std::move(key), std::move(bug)});
     return &results_.bugs.back();
 }
@@ -74,7 +80,8 @@ void GraphExploration::note_limit(Fault fault, Slot thread) {
     if (results_.limit) return;
     results_.limit = Limit{fault, thread, schedule(std::vector<bool>(graph_.size(), true))};
     const bool is_over = options_.until_endless && fault == Fault::too_many_steps;
-    most_steps_ = is_over ? 0 : 10 * results_.counts.steps + effort_beyond;
+    if (team_ != nullptr) team_->limit_steps(is_over);
+    if (is_over || team_ == nullptr) most_steps_ = is_over ? 0 : 10 * results_.counts.steps + effort_beyond;
 }
 
 // The steps of some events, all that they depend on among them.
@@ -186,12 +193,14 @@ std::vector<Step> GraphExploration::schedule(const std::vector<Node>& ends, bool
         end.reads.push_back(
             {place.address, place.size, content.value, content.undefined, position[place.writes.back()]});
     }
+    std::ranges::sort(end.reads, {}, &Reading::address);
     if (!end.reads.empty()) steps.push_back(std::move(end));
     return steps;
 }
 
-// What two events depend on, and then these: the step of the second comes last. `at`: the position of the first.
-std::vector<Step> GraphExploration::schedule_of(Node first, Node second, std::size_t& at) const {
+// The last nodes of the steps that two events depend on, and then of their own: the step of the second comes last.
+// `at`: the position of the first.
+std::vector<Node> GraphExploration::steps_up_to(Node first, Node second, std::size_t& at) const {
     const Node earlier = graph_.step_of(first).back(), later = graph_.step_of(second).back();
     std::vector<Node> ends;
     for (Node node = 0; node < graph_.size(); ++node) {
@@ -202,7 +211,7 @@ std::vector<Step> GraphExploration::schedule_of(Node first, Node second, std::si
             ends.push_back(node);
     }
     ends.push_back(later);
-    return schedule(ends);
+    return ends;
 }
 
 // Conflicting accesses, one of them not atomic, that nothing orders. A read that a loop makes again and again may have
@@ -254,17 +263,25 @@ void GraphExploration::note_races_in_vain(Slot thread) {
 void GraphExploration::note_race(Node first, Node second, u32 cell) {
     const std::pair<u64, u64> sites = std::minmax(graph_[first].site, graph_[second].site);
     const RaceKey key{sites, options_.passes_over ? graph_.cells()[cell].address : 0};
-    if (results_.knows(sites) || passed_over_.contains(key)) return;
+    const auto known = std::ranges::find(results_.races, sites, &DataRace::sites);
+    const bool is_known = known != results_.races.end();
+    if ((is_known && team_ == nullptr) || passed_over_.contains(key)) return;
     std::size_t at = 0;
-    DataRace race{sites, 0, schedule_of(first, second, at)};
-    race.first = static_cast<Position>(at);
-    if (options_.passes_over && options_.passes_over(race)) {
-        passed_over_.insert(key);
-        return;
+    const std::vector<Node> ends = steps_up_to(first, second, at);
+    if (is_known && ends.size() > known->schedule.size()) return;
+    DataRace race{sites, static_cast<Position>(at), schedule(ends)};
+    if (is_known && !precedes(race, *known)) return;
+    if (options_.passes_over && !wanted_.contains(key)) {
+        const bool passes_over = options_.passes_over(race);
+        (passes_over ? passed_over_ : wanted_).insert(key);
+        if (passes_over) return;
     }
     if (options_.races == Races::error && !results_.bug)
         results_.bug = Bug{Ending::race, race.schedule.back().thread, race.schedule};
-    results_.races.push_back(std::move(race));
+    if (is_known)
+        *known = std::move(race);
+    else
+        results_.races.push_back(std::move(race));
 }
 
 // What tells a failure apart from others; and a use of an object that nothing orders before its end.
@@ -390,7 +407,10 @@ void GraphExploration::note_end() {
     }
     if (options_.keep_going || !results_.bug)
         for (const auto& [thread, awaited] : joining) look_for_names_at_end(thread, awaited, stays);
-    if (found.left > (results_.left ? results_.left->count : 0)) results_.left = Left{found.left, steps};
+    const u32 most_left = results_.left ? results_.left->count : 0;
+    const bool as_many = team_ != nullptr && found.left != 0 && found.left == most_left;
+    if (found.left > most_left || (as_many && precedes(Left{found.left, steps}, *results_.left)))
+        results_.left = Left{found.left, steps};
     machine_.rewind(end);
     progress_.show(counts, graph_.size());
 }

@@ -33,6 +33,19 @@ void explore(const Code& code) {
               all.results().counts.complete + all.results().counts.blocked);
         CHECK(all.results().bug.has_value() == optimal.results().bug.has_value());
     }
+    // Several workers find what one does, whoever gets which part.
+    for (const Division division : {Division{3, 0}, Division{3, 7}, Division{1, 5}}) {
+        options.division = division;
+        Exploration<Machine> several(start.again(), options);
+        several.run();
+        if (!pop.finished()) continue;
+        CHECK(several.finished() && several.algorithm() == pop.algorithm());
+        const Counts& one = pop.results().counts;
+        const Counts& all = several.results().counts;
+        CHECK(all.complete == one.complete && all.blocked == one.blocked && all.redundant == 0);
+        CHECK(several.results().bugs.size() == pop.results().bugs.size());
+        CHECK(several.results().races.size() == pop.results().races.size());
+    }
     if (optimal.finished() && pop.finished()) {
         CHECK(optimal.results().counts.complete == pop.results().counts.complete &&
               optimal.results().counts.blocked == pop.results().counts.blocked);

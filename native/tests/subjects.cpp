@@ -1,6 +1,7 @@
 // The explorers on subjects that have nothing to do with the virtual machine: threads with a fixed list of things to do
 // to shared registers, of which it is known how many classes of executions they have.
 #include <bit>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -121,7 +122,7 @@ Counts count(const Tasks& tasks, Algorithm algorithm, u64 seed, std::optional<En
     // Added to what is the same, it counts twice, and shows nothing new.
     Results sum;
     for (u64 times = 1; times <= 2; ++times) {
-        sum += results;
+        sum.add(results, std::less<>());
         CHECK(sum.counts.executions() == times * results.counts.executions());
         CHECK(sum.bug.has_value() == ending.has_value() && sum.bugs.size() == results.bugs.size());
         for (std::size_t i = 0; i < sum.bugs.size(); ++i)

@@ -2,20 +2,17 @@
 
 #include <algorithm>
 #include <bit>
-#include <stdexcept>
 #include <utility>
 
 namespace mazurka {
 
-Machine::Machine(const Code& code, MachineOptions options, std::span<const ThreadName> names)
+Machine::Machine(const Code& code, MachineOptions options, std::shared_ptr<ThreadNames> names)
     : code_(code),
       options_(options),
       threads_(max_slots),
       spaces_(max_slots),
-      names_{{0, 0}, {0, 0}},
+      names_(std::move(names)),
       recording_(options.record) {
-    if (names.size() > max_slots - 2) throw std::invalid_argument("too many threads");
-    names_.insert(names_.end(), names.begin(), names.end());
     if (options_.leaks) own_facts_ = std::make_shared<const CodeFacts>(code);
     uses_again_ =
         std::ranges::any_of(code.instructions, [](const auto& in) { return in.op == Op::heap_alloc && in.d != 0; });
@@ -45,14 +42,6 @@ Machine::Machine(const Code& code, MachineOptions options, std::span<const Threa
 }
 
 // ------------------------------------------------------------------------------------------- threads
-
-Slot Machine::find_name(Slot parent, u32 child) {
-    for (Slot slot = 2; slot < names_.size(); ++slot)
-        if (names_[slot].parent == parent && names_[slot].child == child) return slot;
-    if (names_.size() == max_slots) return 0;
-    names_.push_back({parent, child});
-    return static_cast<Slot>(names_.size() - 1);
-}
 
 void Machine::push_frame(Slot slot, u32 function, i32 result) {
     Thread& thread = threads_[slot];
@@ -94,7 +83,8 @@ Machine::Room Machine::room_for_child(Slot parent) {
     constexpr int most_kept = 8;
     const u64 joined = joined_by(parent);
     if (std::popcount(joined) < most_kept)
-        if (const Slot slot = find_name(parent, threads_[parent].state.children + 1); slot != 0) return {slot, false};
+        if (const Slot slot = names_->find({parent, threads_[parent].state.children + 1}); slot != 0)
+            return {slot, false};
     return {joined != 0 ? static_cast<Slot>(std::countr_zero(joined)) : Slot{0}, true};
 }
 

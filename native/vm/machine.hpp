@@ -15,6 +15,7 @@
 #include "core/failure.hpp"
 #include "core/step.hpp"
 #include "vm/facts.hpp"
+#include "vm/names.hpp"
 #include "vm/recording.hpp"
 #include "vm/state.hpp"
 #include "vm/trail.hpp"
@@ -39,12 +40,6 @@ struct HeldLocks {
     u32 count;
 };
 
-// A thread's path of creation: which thread created it, and as its how-manieth.
-struct ThreadName {
-    Slot parent;
-    u32 child;
-};
-
 // Where a thread came by: how many calls it was in, and the position in the innermost.
 struct Passage {
     u32 depth;
@@ -58,7 +53,8 @@ public:
 
     // Threads are numbered as their creations are met; `names` fixes this beforehand: `names[i]` becomes thread i + 2,
     // and a parent comes before its children. Whoever has joined many threads uses their numbers again.
-    Machine(const Code& code, MachineOptions options, std::span<const ThreadName> names = {});
+    Machine(const Code& code, MachineOptions options, std::span<const ThreadName> names = {})
+        : Machine(code, options, std::make_shared<ThreadNames>(names)) {}
 
     // Save only what matters when a thread moves; registers that nothing reads again are then anything after `rewind`.
     void save_only_live(const CodeFacts& facts) { facts_ = &facts; }
@@ -66,19 +62,21 @@ public:
     const MachineOptions& options() const { return options_; }
     u64 threads() const { return world_.threads; }  // bit mask of the slots in use
     Status status(Slot thread) const { return threads_[thread].state.status; }
-    ThreadName name(Slot thread) const { return names_[thread]; }
+    ThreadName name(Slot thread) const { return (*names_)[thread]; }
     // Number threads as another machine does that runs the same program and has met more of them.
     void share_names(const Machine& other) {
-        if (names_.size() < other.names_.size()) names_ = other.names_;
+        if (names_->size() < other.names_->size()) names_ = other.names_;
     }
     // The thread that was created before this one, in one go, to do the same: 0 if there is none. `grouped`: the
     // threads that are alike, or have been once, as a bit mask.
     Slot alike(Slot thread) const { return threads_[thread].state.alike; }
     u64 grouped() const { return world_.grouped; }
-    Slot named_threads() const { return static_cast<Slot>(names_.size()); }  // one past the last
+    Slot named_threads() const { return names_->size(); }  // one past the last
+    // An order of threads that does not depend on which was met first.
+    bool precedes(Slot one, Slot other) const { return names_->precedes(one, other); }
 
-    Machine again() const {  // another one, at the start, that numbers threads in the same way
-        return Machine(code_, options_, std::span(names_).subspan(2));
+    Machine again() const {  // another one, at the start, that numbers threads in the same way, whoever meets them
+        return Machine(code_, options_, names_);
     }
 
     // What a step would do, which is nothing at all if the thread has ended.
@@ -277,6 +275,8 @@ private:
         bool alive;
     };
 
+    Machine(const Code& code, MachineOptions options, std::shared_ptr<ThreadNames> names);
+
     class StateWriter;
     template <bool Shadow, bool Pointers>
     class Interpreter;
@@ -312,7 +312,6 @@ private:
     void push_frame(Slot slot, u32 function, i32 result);
     bool leaves_shared_objects(const Thread& thread, u32 down_to) const;
     void end_stack_objects(Slot slot, u32 down_to, i32 pc);
-    Slot find_name(Slot parent, u32 child);
     void find_alike(Created created);
     u64 joined_by(Slot joiner) const;
     struct Room {
@@ -338,7 +337,7 @@ private:
     World world_{};
     std::vector<Thread> threads_;
     std::vector<Space> spaces_;
-    std::vector<ThreadName> names_;  // by slot; only grows
+    std::shared_ptr<ThreadNames> names_;
     Written written_globals_, written_locals_;
     MemorySummary memory_{};
     std::vector<TouchedWord> touched_;  // by the present step

@@ -111,6 +111,7 @@ def check(
     progress: Callable[[stateless.Progress], None] | Callable[[stateful.StateProgress], None] | None = None,
     algorithm: str | None = None,
     equivalence: str | None = None,
+    jobs: int | str = 1,
     seed: int | None = None,
     commute: bool = True,
     symmetry: bool = True,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MEMORY_MODELS = ("sc", "tso", "pso", "ra", "c11")
 # How many executions a random walk tries when nobody says how long to go on.
 RANDOM_EXECUTIONS = 10_000
+MOST_JOBS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,10 @@ def _is_time(value: Any) -> bool:
 
 def _read_until(text: str) -> int | str:
     return text if text == "complete" else 1 if text == "first" else int(text)
+
+
+def _read_jobs(text: str) -> int | str:
+    return text if text == "auto" else int(text)
 
 
 def _read_size(text: str) -> int:
@@ -110,6 +115,14 @@ GOAL = Kind(
     "a number above 0",
     _read_until,
     lambda value: value == "complete" or _is_count(value),
+)
+
+JOB_COUNT = Kind(
+    "auto or number",
+    "N|auto",
+    f"a number from 1 to {MOST_JOBS}",
+    _read_jobs,
+    lambda value: value == "auto" or _is_number(value, 1, MOST_JOBS + 1),
 )
 
 # Which of the commands that a report prints, to see a bug again, carry an option: none; the one that looks for the bug
@@ -169,7 +182,7 @@ class Option:
 
     def configured(self, value: Any) -> Any:
         """The value that a configuration file means, where some are written as on the command line."""
-        if self.values in (SIZE, GOAL) and isinstance(value, str):
+        if self.values in (SIZE, GOAL, JOB_COUNT) and isinstance(value, str):
             assert isinstance(self.values, Kind)
             with suppress(ValueError):
                 return self.values.parse(value)
@@ -419,6 +432,14 @@ ALLOW_LIVELOCK = Option(
     "--allow-livelock", "do not report loops that wait for ever for another thread", default=False, again="judging"
 )
 
+JOBS = Option(
+    "--jobs",
+    "search with so many threads, each of which explores a part (pop and graphs); auto: as many as there are cores "
+    "that this process may use. The counts, and which bugs --keep-going finds in which order, do not depend on it",
+    JOB_COUNT,
+    default=1,
+)
+
 REDUCTION = Option(
     "--reduction",
     "cpc: other threads run only between transactions, made safe by commit point completion; cycle-detection: made "
@@ -524,6 +545,7 @@ _SEARCH: dict[str | None, tuple[Option, ...]] = {
     "search of the engine stateless": (
         ALGORITHM,
         EQUIVALENCE,
+        JOBS,
         SEED,
         COMMUTE,
         SYMMETRY,
@@ -675,6 +697,11 @@ def fitting_engine(given: Mapping[str, Any]) -> str:
         raise InputError(f"{one}, but {other}")
     if engine == "auto" and decided:
         engine = next(iter(decided))
+    if given["jobs"] != JOBS.default:
+        if engine == "stateful":
+            raise InputError("--jobs is for --engine stateless; the engine stateful searches with one")
+        if given["algorithm"] not in (None, "pop", "graphs"):
+            raise InputError(f"--jobs is for --algorithm pop and graphs; {given['algorithm']} searches with one")
     memory = MEMORY.default if given["memory"] is None else given["memory"]
     if given["equivalence"] == "reads-from":
         _refuse_traces(given, memory)

@@ -153,8 +153,9 @@ class Executions:
     `beyond` counts those of the `complete` ones that are not, since they met a limit. If threads that are alike were
     not told apart, `told_apart` are the numbers of complete and blocked ones with these told apart (2**64 - 1: or
     more). `algorithm` is the one that did it, and counts execution graphs if that is "graphs", or classes of these if
-    the `equivalence` is "reads-from"; if it is not the one that was asked for, `handed_over` says why. If the search
-    was not `finished`, `estimate` is about how many executions there are in all, as far as that can be told."""
+    the `equivalence` is "reads-from"; if it is not the one that was asked for, `handed_over` says why. So many `jobs`
+    have worked on it. If the search was not `finished`, `estimate` is about how many executions there are in all, as
+    far as that can be told."""
 
     algorithm: str
     complete: int
@@ -169,6 +170,7 @@ class Executions:
     estimate: int | None = None
     finished: bool = False
     equivalence: str | None = None
+    jobs: int = 1
 
     def to_json(self) -> dict[str, Any]:
         return {"engine": "stateless", **asdict(self)}

@@ -707,7 +707,7 @@ def test_json_has_all_fields(here: Path, capsys: pytest.CaptureFixture[str]) -> 
         "bugs",
         *("verdict", "bug", "complete", "blocked", "redundant", "algorithm", "seconds", "reason", "estimate", "races"),
         *("assumed", "bounded", "beyond", "handed_over", "unroll", "trace", "schedule", "engine", "finished", "limit"),
-        "told_apart",
+        *("told_apart", "jobs"),
         *("left", "weak_orders", "left_out", "memory_model", "why_interleavings", "equivalence"),
         *("suppressed_races", "suppressions", "config"),
     }

@@ -26,7 +26,9 @@ from tests.oracle.generator import (
 from tests.oracle.oracle import Graph, Oracle, Outcome, TooLarge
 
 
-def explore(lowered: Lowered, algorithm: str, *, commute: bool = True, seed: int = 0) -> _native.Exploration:
+def explore(
+    lowered: Lowered, algorithm: str, *, commute: bool = True, seed: int = 0, jobs: int = 1, split: int = 0
+) -> _native.Exploration:
     exploration = _native.Exploration(
         lowered.code,
         algorithm=algorithm,
@@ -35,6 +37,8 @@ def explore(lowered: Lowered, algorithm: str, *, commute: bool = True, seed: int
         keep_executions=True,
         instruction_limit=10_000,
         seed=seed,
+        jobs=jobs,
+        split=split,
     )
     exploration.run()
     assert exploration.finished()

@@ -61,7 +61,8 @@ def test_check_takes_the_options_of_the_table() -> None:
 def test_the_types_of_a_signature_are_those_of_the_table(option: Option) -> None:
     noun = option.values.noun if isinstance(option.values, Kind) else "choice" if option.values else "switch"
     plain = {"switch": "bool", "choice": "str", "number": "int", "size": "int", "time": "float"}.get(noun)
-    plain = plain or {"suppression": "Sequence[str]", "text": "str", "range": "str"}[noun]
+    others = {"suppression": "Sequence[str]", "text": "str", "range": "str", "auto or number": "int | str"}
+    plain = plain or others[noun]
     annotation = inspect.signature(mazurka.check).parameters[option.keyword].annotation
     assert annotation == (f"{plain} | None" if option.unsaid is None else plain)
 
@@ -138,7 +139,7 @@ def test_commands_that_reports_print_carry_whatever_the_same_answer_takes() -> N
     ]
     assert carried["walking"] == ["--timeout", "2.5", "--max-executions", "7"]
     # These make no difference to the first bug: they only end a search, or let it go on.
-    assert carried["never"] == ["--keep-going", "--max-states", "7"]
+    assert carried["never"] == ["--keep-going", "--jobs", "7", "--max-states", "7"]
     replayed = {option.keyword for option in COMMANDS["replay"].options}
     assert all(option.keyword in replayed for option in SEARCH if option.again == "judging")
 

@@ -18,6 +18,9 @@ BEYOND = "the search was given up, since more and more executions would meet a l
 # Everything was covered, and that is not much.
 VACUOUS = "no execution gets past what the program assumes, so nothing was checked to its end"
 
+# Said of a search that was asked to have several, and was handed over.
+ONE_JOB = "it has one job"
+
 
 @dataclass(frozen=True, slots=True)
 class Found:

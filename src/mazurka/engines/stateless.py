@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mazurka.deadline import NEVER, Deadline
-from mazurka.engines.outcome import BEYOND, VACUOUS, Found, Outcome
+from mazurka.engines.outcome import BEYOND, ONE_JOB, VACUOUS, Found, Outcome
 from mazurka.engines.running import ToldRace, race, run, schedule
 from mazurka.executions.positions import Source
 from mazurka.executions.schedule import Schedule
-from mazurka.options import ALGORITHM, EQUIVALENCE, MAX_STEPS, MEMORY, RACES, RANDOM_EXECUTIONS
+from mazurka.options import ALGORITHM, EQUIVALENCE, JOBS, MAX_STEPS, MEMORY, RACES, RANDOM_EXECUTIONS
 from mazurka.program.orders import always_synchronises
 from mazurka.program.symmetry import find_asymmetry
 from mazurka.result import Executions
@@ -32,6 +33,7 @@ class Options:
     algorithm: str = ALGORITHM.default
     memory: str = MEMORY.default
     equivalence: str = EQUIVALENCE.default
+    jobs: int | str = JOBS.default
     seed: int | None = None
     commute: bool = True
     symmetry: bool = True
@@ -80,6 +82,8 @@ def explore(
     if random and max_executions is None and deadline.timeout is None:
         max_executions = RANDOM_EXECUTIONS
 
+    jobs = len(os.sched_getaffinity(0)) if options.jobs == "auto" else options.jobs
+
     def is_suppressed(names: Sequence[str], told: ToldRace) -> bool:
         assert passes_over is not None
         return passes_over(race(tuple(names), told))
@@ -95,6 +99,7 @@ def explore(
         "max_executions": max_executions or 0,
         "max_steps": options.max_steps,
         "until_endless": until_endless,
+        "jobs": jobs,
     }
     exploration: _Search
     symmetry = options.symmetry and find_asymmetry(lowered.program) is None
@@ -143,7 +148,10 @@ def explore(
         bug, others = replace(others[0], schedule=bug.schedule), others[1:]
     left = exploration.left()
     waiting = schedule(names, left) if left else None
-    return Outcome(_coverage(lowered, exploration, equivalence, estimate), bug, met, reason, races, others, waiting)
+    coverage = _coverage(lowered, exploration, equivalence, estimate)
+    if coverage.handed_over and coverage.jobs != jobs:
+        coverage = replace(coverage, handed_over=f"{coverage.handed_over}; {ONE_JOB}")
+    return Outcome(coverage, bug, met, reason, races, others, waiting)
 
 
 def _why_it_ended(
@@ -174,6 +182,7 @@ def _coverage(lowered: Lowered, exploration: _Search, equivalence: str | None, e
     told_apart = exploration.told_apart()
     return Executions(
         algorithm=exploration.algorithm(),
+        jobs=exploration.jobs(),
         finished=exploration.finished(),
         complete=complete,
         blocked=blocked,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
+from mazurka.engines.outcome import ONE_JOB
 from mazurka.engines.stateful import StateProgress
 from mazurka.escaping import visible
 from mazurka.executions.trace import Action, Order, Thread, Trace, TraceStep, Wait, nearest
@@ -417,10 +418,12 @@ def _effort(result: Result, executions: Executions) -> str:
     known = executions.algorithm in (ALGORITHM.default, "replay", *_NOUNS)
     by = "" if known else f", by the algorithm {executions.algorithm}"
     by += f", since {executions.handed_over}" if executions.handed_over else ""
-    # Most programs have threads that are alike, and nothing is lost by another algorithm.
-    if executions.handed_over and executions.handed_over.startswith(_ALIKE):
+    jobs = f", {executions.jobs} jobs" if executions.jobs > 1 else ""
+    # Most programs have threads that are alike, and nothing is lost by another algorithm, unless it is jobs.
+    why = executions.handed_over or ""
+    if why.startswith(_ALIKE) and not why.endswith(ONE_JOB):
         by = ""
-    return duration(result.seconds) + given_up + _told_apart(executions) + by
+    return duration(result.seconds) + jobs + given_up + _told_apart(executions) + by
 
 
 def _told_apart(executions: Executions) -> str:
