@@ -221,7 +221,7 @@ bool Pop<S>::run() {
         if (team_ == nullptr) return true;
         done_ += share_;
         share_ = 0;
-        const std::optional<Task> task = team_->take();
+        const std::unique_ptr<Task> task = team_->take();
         if (!task) return team_->is_done();
         if (!task->plan && this->failed_at_start()) return false;
         arrived = begin(*task);

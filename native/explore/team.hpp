@@ -7,8 +7,8 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <random>
 #include <thread>
 #include <utility>
@@ -85,7 +85,7 @@ public:
         changed_.notify_one();
     }
     // The next task, as soon as there is one. Nothing: there is none left, or the search is to end.
-    std::optional<Task> take() {
+    std::unique_ptr<Task> take() {
         std::unique_lock lock(mutex_);
         ++waiting_;
         look();
@@ -102,7 +102,7 @@ public:
         // What was given away first is the largest.
         auto next = tasks_.begin();
         if (division_.split != 0) next += static_cast<std::ptrdiff_t>(random_() % tasks_.size());
-        std::optional<Task> task(std::move(*next));
+        auto task = std::make_unique<Task>(std::move(*next));
         tasks_.erase(next);
         look();
         return task;

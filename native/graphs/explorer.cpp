@@ -82,7 +82,7 @@ bool GraphExploration::explore() {
                 arrived = backtrack();
             } else {
                 if (team_ == nullptr) return true;
-                std::optional<Task> task = team_->take();
+                const std::unique_ptr<Task> task = team_->take();
                 if (!task) return team_->is_done();
                 arrived = begin(std::move(*task));
             }
