@@ -18,7 +18,6 @@ from mazurka import _native
 from mazurka.errors import InputError
 from mazurka.machine.lowering import Lowered, lower
 from tests.laws.test_graphs import (
-    CRASHING,
     GENERATORS,
     LARGE,
     compare_races,
@@ -26,6 +25,7 @@ from tests.laws.test_graphs import (
     interleave,
     is_ordered,
     kinds,
+    marked,
     outcome_of,
     races,
     ready,
@@ -348,11 +348,6 @@ def test_many_random_programs_show_what_graphs_do(generator: Callable[[random.Ra
 
 
 # ------------------------------------------------------------------------------------------------------ the corpus
-
-
-def marked(program: Path) -> Any:
-    marks = [pytest.mark.xfail(reason="the explorer crashes", run=False)] if program.name in CRASHING else []
-    return pytest.param(program, marks=marks, id=program.name)
 
 
 @pytest.mark.parametrize("program", [marked(path) for path in CORPUS if path.name not in LARGE])
